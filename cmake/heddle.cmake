@@ -9,7 +9,7 @@ function(heddle_program target name)
   heddle_precompile_as(${target} heddle_command)
 endfunction()
 
-# What several programs share.
+# Options that several programs share.
 file(GLOB option_sources CONFIGURE_DEPENDS apps/heddle/options/*.cpp)
 add_library(heddle_options STATIC ${option_sources})
 target_include_directories(heddle_options PUBLIC apps/heddle)

@@ -1,15 +1,16 @@
-/* Heddle from C: sparse linear systems with compound entries. C99; docs/reference/c.md is the guide. This
- * header includes those of streams, methods, edits, ranks and tuning.
+/* Heddle from C: sparse linear systems with compound entries. C99; docs/reference/c.md is the
+ * guide. This header includes the headers for streams, methods, edits, ranks and tuning.
  *
- * Calls return a `heddle_status`. The context keeps the message of the last failure, one line, for
- * each thread (`heddle_message`). No call ends the process, and no C++ exception leaves one. An
- * object keeps the objects that it needs, so that handles may be destroyed in any order. Destroying
- * sets the caller's pointer to NULL, and does nothing to NULL. Memory that a view names stays the
- * caller's. Several threads may use one context, matrix or operator at once as long as nobody
- * gives new values; a solver at work in one thread refuses the others (HEDDLE_ERROR_BUSY).
+ * Calls return a `heddle_status`. The context keeps a one-line message of the last failure for each
+ * thread (`heddle_message`). No call ends the process, and no C++ exception escapes from one. An
+ * object keeps the objects that it needs alive, so handles may be destroyed in any order.
+ * Destroying sets the caller's pointer to NULL; destroying NULL does nothing. Memory that a view
+ * names remains the caller's. Several threads may use one context, matrix or operator at once as
+ * long as no thread sets new values; a solver in use by one thread refuses the others
+ * (HEDDLE_ERROR_BUSY).
  *
- * Structs that begin with `struct_size` grow at their end: a program keeps working with a newer
- * library, which reads and writes no more than the program's size. */
+ * Structs that begin with `struct_size` only grow at their end: a program keeps working with a
+ * newer library, which reads and writes no more than the program's size. */
 #ifndef HEDDLE_H
 #define HEDDLE_H
 
@@ -26,7 +27,8 @@ extern "C" {
 #define HEDDLE_API
 #endif
 
-/* In C an enumeration may hold any number, which a call then refuses; in C++ where it has a type. */
+/* In C an enumeration may hold any number, and calls refuse unknown ones; in C++ this needs a fixed
+ * underlying type. */
 #ifdef __cplusplus
 #define HEDDLE_ENUM(name) enum name : int
 #else
@@ -40,33 +42,33 @@ typedef struct heddle_matrix heddle_matrix;     /* assembled: compressed sparse 
 typedef struct heddle_operator heddle_operator; /* a matrix stored for products, or a callback */
 typedef struct heddle_preconditioner heddle_preconditioner;
 typedef struct heddle_solver heddle_solver;
-typedef struct heddle_settings heddle_settings; /* by name; of any calls */
+typedef struct heddle_settings heddle_settings; /* by name, for any call */
 typedef struct heddle_profile heddle_profile; /* measured plans of matrices, on one device */
 
 typedef HEDDLE_ENUM(heddle_status) {
   HEDDLE_OK = 0,
-  HEDDLE_ERROR_USAGE = 1,          /* an argument, or several together, without a meaning */
+  HEDDLE_ERROR_USAGE = 1,          /* an argument, or a combination of them, without a meaning */
   HEDDLE_ERROR_MALFORMED_FILE = 2, /* with file:line */
-  HEDDLE_ERROR_SIZE_MISMATCH = 3,  /* operands that do not fit, in size or precision */
+  HEDDLE_ERROR_SIZE_MISMATCH = 3,  /* operands that do not match in size or precision */
   HEDDLE_ERROR_OUT_OF_RANGE = 4,   /* a row or column that does not exist */
   HEDDLE_ERROR_NOT_FINITE = 5,
-  HEDDLE_ERROR_SINGULAR = 6, /* a diagonal entry without inverse, its row named */
+  HEDDLE_ERROR_SINGULAR = 6, /* a diagonal entry without inverse; the message names its row */
   HEDDLE_ERROR_UNSUPPORTED = 7,
   HEDDLE_ERROR_BAD_PLAN = 8,
   HEDDLE_ERROR_NO_DEVICE = 9,
   HEDDLE_ERROR_MEMORY = 10,
   HEDDLE_ERROR_IO = 11,
   HEDDLE_ERROR_INTERNAL = 12,
-  HEDDLE_ERROR_CALLBACK = 13, /* the caller's own function returned other than 0 */
-  HEDDLE_ERROR_BUSY = 14      /* the solver is at work in another call */
+  HEDDLE_ERROR_CALLBACK = 13, /* the caller's own function did not return 0 */
+  HEDDLE_ERROR_BUSY = 14      /* the solver is in use by another call */
 } heddle_status;
 
 /* Arrays ------------------------------------------------------------------------------------- */
 
-/* An entry of a matrix, and of a vector: a row of a vector is what such an entry acts on. Scalars
- * of an entry / of a row of a vector: */
+/* The entries of a matrix. A row of a vector is what such an entry acts on. The numbers below are
+ * the scalars of an entry / of a row of a vector. */
 typedef HEDDLE_ENUM(heddle_entry) {
-  HEDDLE_NUMBERS = -1,        /* of heddle_matrix_read: real or complex, as the file's numbers are */
+  HEDDLE_NUMBERS = -1,        /* for heddle_matrix_read: real or complex, like the file's numbers */
   HEDDLE_REAL = 0,            /*  1 /  1 */
   HEDDLE_COMPLEX = 1,         /*  2 /  2: real part, imaginary part */
   HEDDLE_QUATERNION = 2,      /*  4 /  4: w, x, y, z */
@@ -78,9 +80,10 @@ typedef HEDDLE_ENUM(heddle_entry) {
   HEDDLE_COMPLEX_BLOCK3 = 8   /* 18 /  6 */
 } heddle_entry;
 
-/* An entry that `json` defines (docs/reference/file-formats.md): `entry` gets a number, 1024 or more, that this
- * context and what is made with it know; the same text has the same number. The other two get the
- * scalars of an entry and of a row of a vector, and may be NULL. */
+/* Defines an entry by `json` (docs/reference/file-formats.md). `entry` receives a number, 1024 or
+ * more, that is valid in this context and for objects made with it; the same text has the same
+ * number. The other two receive the scalars of an entry and of a row of a vector, and may be
+ * NULL. */
 HEDDLE_API heddle_status heddle_define_entry(heddle_context *context, const char *json,
                                              heddle_entry *entry, int32_t *entry_scalars,
                                              int32_t *row_scalars);
@@ -108,14 +111,14 @@ typedef struct heddle_view {
   heddle_location location;
 } heddle_view;
 
-/* The places of the entries of a matrix. As compressed sparse rows, `row` holds rows + 1 offsets;
- * as triplets, the row of each. Indices count from `base`, 0 or 1. */
+/* The places of the entries of a matrix. For compressed sparse rows, `row` holds rows + 1 offsets;
+ * for triplets, the row of each entry. Indices count from `base`, 0 or 1. */
 typedef struct heddle_pattern {
   size_t struct_size; /* sizeof(heddle_pattern) */
   int64_t rows, columns, entries;
   const void *row;
   const void *column;
-  int32_t row_bits; /* of each number of `row`: 32 or 64 */
+  int32_t row_bits; /* bits of each number in `row`: 32 or 64 */
   int32_t column_bits;
   int32_t base;
 } heddle_pattern;
@@ -124,42 +127,44 @@ typedef struct heddle_pattern {
 
 HEDDLE_API heddle_status heddle_context_create(heddle_context **context);
 HEDDLE_API void heddle_context_destroy(heddle_context **context);
-/* Copies the message of the last call of this context that failed in the calling thread, or that
- * failed there as its object was NULL, or, if none failed there, of the last in any thread; with a
- * terminating zero, as far as `capacity` has room. It is one line of printable UTF-8: a '?' stands
- * for each byte or character of a path or name that is not. Returns its length without the zero: 0
- * where none failed. Without a context it tells of calls whose object was NULL alone. */
+/* Copies an error message with a terminating zero, as far as `capacity` has room. It is the message
+ * of the last call that failed in the calling thread, with this context or because its object was
+ * NULL; if none failed there, that of the last failure in any thread. The message is one line of
+ * printable UTF-8: a '?' stands for each byte or character of a path or name that is not. Returns
+ * its length without the zero, or 0 if no call failed. Without a context it reports only calls
+ * whose object was NULL. */
 HEDDLE_API size_t heddle_message(const heddle_context *context, char *buffer, size_t capacity);
 
 HEDDLE_API const char *heddle_version(void); /* "0.1.0" */
-/* "usage", "no device", ...; NULL for a number that is no status. */
+/* "usage", "no device", ...; NULL for a number that is not a status. */
 HEDDLE_API const char *heddle_status_name(heddle_status status);
-/* "real", "quaternion", ...; NULL for a number that is no entry of the library's own. */
+/* "real", "quaternion", ...; NULL for a number that is not one of the library's own entries. */
 HEDDLE_API const char *heddle_entry_name(heddle_entry entry);
-/* Scalars of an entry, and of a row of a vector; 0 for a number that is no entry of the library's. */
+/* Scalars of an entry, and of a row of a vector; 0 for a number that is not one of the library's
+ * own entries. */
 HEDDLE_API int32_t heddle_entry_scalars(heddle_entry entry);
 HEDDLE_API int32_t heddle_row_scalars(heddle_entry entry);
 
 /* Settings ----------------------------------------------------------------------------------- */
 
-/* Settings of any calls, by name: docs/reference/settings.md lists them. A call takes those that are
- * its own, and the defaults for the rest; where it takes `settings`, NULL is none. They may be changed
- * and destroyed after the call. */
+/* Settings by name, for any call: docs/reference/settings.md lists them. A call takes those that
+ * are its own, and the defaults for the rest; NULL as `settings` stands for none. They may be
+ * changed and destroyed after the call. */
 HEDDLE_API heddle_status heddle_settings_create(heddle_context *context,
                                                 heddle_settings **settings);
-/* "tolerance", "1e-8": refused at once, and named, are names that there are not and values out of
- * their range. NULL as value is the default again. */
+/* Sets, for example, "tolerance" to "1e-8". An unknown name or a value out of its range is refused
+ * at once, and the message names it. NULL as value restores the default. */
 HEDDLE_API heddle_status heddle_settings_set(heddle_settings *settings, const char *name,
                                              const char *value);
 HEDDLE_API heddle_status heddle_settings_set_number(heddle_settings *settings, const char *name,
                                                     double value);
-/* All of a JSON object, {"tolerance": 1e-8, "restart": 50}, or none of it. */
+/* Sets all members of a JSON object, {"tolerance": 1e-8, "restart": 50}, or none of them. */
 HEDDLE_API heddle_status heddle_settings_set_json(heddle_settings *settings, const char *json);
-/* The settings that were given, as a JSON object; copies as `heddle_message`. */
+/* The settings given so far, as a JSON object; copied as by `heddle_message`. */
 HEDDLE_API size_t heddle_settings_json(const heddle_settings *settings, char *buffer,
                                        size_t capacity);
-/* All settings that there are, as a JSON array of objects: use, name, alias, kind, value, values,
- * default, help and taken_by. Copies as `heddle_message`. */
+/* All settings that exist, as a JSON array of objects with use, name, alias, kind, value, values,
+ * default, help and taken_by. Copied as by `heddle_message`. */
 HEDDLE_API size_t heddle_settings_table(char *buffer, size_t capacity);
 HEDDLE_API void heddle_settings_destroy(heddle_settings **settings);
 
@@ -169,37 +174,40 @@ HEDDLE_API void heddle_settings_destroy(heddle_settings **settings);
 HEDDLE_API heddle_status heddle_matrix_from_csr(heddle_context *context,
                                                 const heddle_pattern *pattern,
                                                 const heddle_view *values, heddle_matrix **matrix);
-/* Triplets in any order; those of one place are summed in the order given. */
+/* Triplets in any order; those for the same place are summed in the order given. */
 HEDDLE_API heddle_status heddle_matrix_from_triplets(heddle_context *context,
                                                      const heddle_pattern *pattern,
                                                      const heddle_view *values,
                                                      heddle_matrix **matrix);
-/* A Matrix Market or SciPy .npz file, see docs/reference/file-formats.md. The entry may be HEDDLE_NUMBERS. */
+/* A Matrix Market or SciPy .npz file, see docs/reference/file-formats.md. The entry may be
+ * HEDDLE_NUMBERS. */
 HEDDLE_API heddle_status heddle_matrix_read(heddle_context *context, const char *path,
                                             heddle_entry entry, heddle_precision precision,
                                             heddle_matrix **matrix);
-/* By the end of the name: .npz, .mtx.gz or .mtx; matrices in double precision. */
+/* The end of the name selects the format: .npz, .mtx.gz or .mtx. For matrices in double
+ * precision. */
 HEDDLE_API heddle_status heddle_matrix_write(const heddle_matrix *matrix, const char *path);
-/* A model problem of docs/reference/problems.md: poisson, elasticity, helmholtz, dirac; the same size and
- * seed make the same matrix. */
+/* A model problem of docs/reference/problems.md: poisson, elasticity, helmholtz, dirac; the same
+ * size and seed make the same matrix. */
 HEDDLE_API heddle_status heddle_matrix_generate(heddle_context *context, const char *problem,
                                                 int64_t size, uint64_t seed,
                                                 heddle_matrix **matrix);
 HEDDLE_API void heddle_matrix_destroy(heddle_matrix **matrix);
 
-/* Vectors in files, of as many rows and in the host's memory: fills the view from a Matrix Market
- * array, a .npy file or a text of numbers (real ones are real parts of complex ones); writes what it
- * holds by the end of the name: .mtx, .mtx.gz, .npy, .txt or .txt.gz. */
+/* Vectors in files, with as many rows as the view, which lies in the host's memory. Reading fills
+ * the view from a Matrix Market array, a .npy file or a text of numbers (real numbers become the
+ * real parts of complex ones). Writing takes the format from the end of the name: .mtx, .mtx.gz,
+ * .npy, .txt or .txt.gz. */
 HEDDLE_API heddle_status heddle_vector_read(heddle_context *context, const char *path,
                                             const heddle_view *x);
 HEDDLE_API heddle_status heddle_vector_write(heddle_context *context, const heddle_view *x,
                                              const char *path);
 
-/* New values for all entries, row by row; operators that were made before keep theirs. */
+/* Sets new values for all entries, row by row; operators made before keep their values. */
 HEDDLE_API heddle_status heddle_matrix_update_values(heddle_matrix *matrix,
                                                      const heddle_view *values);
-/* The matrix's own arrays, which live as long as the matrix; not to be written to. Columns of 32
- * bits, row offsets of 64. The caller sets `pattern->struct_size`. */
+/* The matrix's own arrays, valid as long as the matrix; they must not be written to. Columns have
+ * 32 bits, row offsets 64. The caller sets `pattern->struct_size`. */
 HEDDLE_API heddle_status heddle_matrix_arrays(const heddle_matrix *matrix, heddle_pattern *pattern,
                                               heddle_view *values);
 
@@ -210,11 +218,11 @@ typedef struct heddle_info {
   heddle_precision precision;
   int64_t shortest_row, longest_row, empty_rows, bandwidth;
   double mean_row;
-  /* Of square matrices, else 0: */
+  /* The rest is for square matrices, else 0: */
   int64_t missing_diagonal;  /* rows without a diagonal entry */
-  int64_t singular_diagonal; /* rows whose diagonal entry has no inverse, beside those */
+  int64_t singular_diagonal; /* other rows whose diagonal entry has no inverse */
   int32_t symmetric_pattern;
-  int32_t has_adjoint;     /* of the entries; then the next has a meaning */
+  int32_t has_adjoint;     /* true if the entries have one; then the next field has a meaning */
   double hermitian_defect; /* the largest |a_ij - a_ji*| over the largest |a| */
 } heddle_info;
 
@@ -223,43 +231,45 @@ HEDDLE_API heddle_status heddle_matrix_info(const heddle_matrix *matrix, heddle_
 
 /* Operators ---------------------------------------------------------------------------------- */
 
-/* Memory for arrays of the operator and of what is made with it: on a GPU memory of the GPU, ready
- * at once. `alignment` is a power of 2, at most 256. `allocate` returns NULL where there is none
- * left: HEDDLE_ERROR_MEMORY. Both may be called from any thread, until all those objects are gone.
- * On a GPU `release` is called in the order of the operator's stream, maybe before the GPU has come
- * so far: what that stream holds may still use the memory, so that whoever gets it next uses it on
- * that stream, or waits for it. */
+/* Memory for arrays of the operator and of objects made with it; on a GPU, memory of that GPU,
+ * ready at once. `alignment` is a power of 2, at most 256. If no memory is left, `allocate` returns
+ * NULL, and the call fails with HEDDLE_ERROR_MEMORY. Both functions may be called from any thread,
+ * until all those objects are gone. On a GPU `release` is called in the order of the operator's
+ * stream, possibly before the GPU has reached that point: work queued on that stream may still use
+ * the memory. Its next user must therefore use it on that stream, or wait for the stream. */
 typedef struct heddle_allocator {
   void *(*allocate)(void *user, size_t bytes, size_t alignment);
   void (*release)(void *user, void *data, size_t bytes, size_t alignment);
   void *user;
 } heddle_allocator;
 
-/* For all that is made of these settings. */
+/* The allocator for all that is made with these settings. */
 HEDDLE_API heddle_status heddle_settings_use_allocator(heddle_settings *settings,
                                                        const heddle_allocator *allocator);
-/* A cudaStream_t, which must outlive all that is made with it; NULL: the library's own. */
+/* The stream, a cudaStream_t, for all that is made with these settings, which it must outlive;
+ * NULL: the library's own. */
 HEDDLE_API heddle_status heddle_settings_use_stream(heddle_settings *settings, void *stream);
 
-/* Stores the matrix on a device as the settings say: device, threads, plan, storage and, of
- * hierarchical storage, node, dense and launch; `matrix` may go. */
+/* Stores the matrix on a device. The settings are device, threads, plan, storage and, for
+ * hierarchical storage, node, dense and launch. `matrix` may be destroyed afterwards. */
 HEDDLE_API heddle_status heddle_operator_create(const heddle_matrix *matrix,
                                                 const heddle_settings *settings,
                                                 heddle_operator **result);
 
-/* y = A x, or z = M^-1 r, by the caller: views, HEDDLE_ROW_MAJOR, that alias the solver's own memory
- * where its order is the caller's. Returns 0, or another number, which ends the call that led here
- * with HEDDLE_ERROR_CALLBACK.
+/* y = A x, or z = M^-1 r, computed by the caller. The views are HEDDLE_ROW_MAJOR, and alias the
+ * solver's own memory if its order is the caller's. Returns 0; any other number ends the call that
+ * led here with HEDDLE_ERROR_CALLBACK.
  *
- * For an operator on a GPU the views are of its memory, in the order of the operator's stream
- * (heddle_operator_stream): x is ready for what is queued there, and so must y be. The callback sets
- * CUDA's current device itself. The host drives such solves; they cannot be enqueued.
+ * For an operator on a GPU the views are in that GPU's memory, in the order of the operator's
+ * stream (heddle_operator_stream): x is ready for work queued there, and y must be ready for work
+ * queued there later. The callback sets CUDA's current device itself. The host drives such solves;
+ * they cannot be enqueued.
  *
- * The library calls it in the thread that solves or multiplies, hence in several at once where
+ * The library calls it in the thread that solves or multiplies, hence in several threads at once if
  * several use the operator. `user` must outlive every object made with the callback and every
- * object made of those: a solver goes on calling after the handles of its operator and
- * preconditioner are gone. A callback must not destroy an object that is at work, nor throw, nor
- * jump out. */
+ * object made from those: a solver continues to call it after the handles of its operator and
+ * preconditioner are destroyed. A callback must not destroy an object that is in use, throw, or
+ * leave by longjmp. */
 typedef int (*heddle_apply)(void *user, const heddle_view *x, const heddle_view *y);
 
 /* A square operator without a matrix, on the CPU. */
@@ -268,23 +278,23 @@ HEDDLE_API heddle_status heddle_operator_from_callback(heddle_context *context, 
                                                        heddle_precision precision,
                                                        heddle_apply apply, void *user,
                                                        heddle_operator **result);
-/* The same on the device that the settings name, in their stream and by their allocator. */
+/* The same on the device that the settings name, with their stream and allocator. */
 HEDDLE_API heddle_status heddle_operator_from_callback_on(
     heddle_context *context, const heddle_settings *settings, int64_t rows,
     heddle_entry entry, heddle_precision precision, heddle_apply apply, void *user,
     heddle_operator **result);
-/* A*, of the values that A has whenever it multiplies. */
+/* A*, which multiplies with the values that A has at the time. */
 HEDDLE_API heddle_status heddle_operator_adjoint(const heddle_operator *A,
                                                  heddle_operator **adjoint);
-/* A + sigma I, likewise; its preconditioners by name are those that need no entries. */
+/* A + sigma I, likewise; its named preconditioners are those that need no entries. */
 HEDDLE_API heddle_status heddle_operator_shifted(const heddle_operator *A, double sigma,
                                                  heddle_operator **shifted);
 HEDDLE_API void heddle_operator_destroy(heddle_operator **A);
 
-/* New values for all entries, row by row, in the order of the matrix. Solvers and preconditioners
- * of this operator take them at their next solve. Never beside a solve or a product. Values in the
- * GPU's memory are read in the order of the operator's stream, maybe after this returns:
- * heddle_operator_synchronize waits for that. */
+/* Sets new values for all entries, row by row, in the order of the matrix. Solvers and
+ * preconditioners of this operator take them at their next solve. Must not run at the same time as
+ * a solve or a product. Values in the GPU's memory are read in the order of the operator's stream,
+ * possibly after this returns; heddle_operator_synchronize waits for that. */
 HEDDLE_API heddle_status heddle_operator_update_values(heddle_operator *A,
                                                        const heddle_view *values);
 /* y = A x; writes y. */
@@ -292,20 +302,20 @@ HEDDLE_API heddle_status heddle_operator_apply(const heddle_operator *A, const h
                                                const heddle_view *y);
 HEDDLE_API heddle_status heddle_operator_size(const heddle_operator *A, int64_t *rows,
                                               int64_t *columns);
-/* The text of the plan, as `heddle_message` copies; "" for a callback, an adjoint and NULL. */
+/* The text of the plan, copied as by `heddle_message`; "" for a callback, an adjoint and NULL. */
 HEDDLE_API size_t heddle_operator_plan(const heddle_operator *A, char *buffer, size_t capacity);
 
 /* Preconditioners ---------------------------------------------------------------------------- */
 
-/* `text` is that of --preconditioner of the command line: "jacobi", "block-jacobi:2", "jacobi*fsai",
- * "none", "multigrid". "auto" is jacobi where every diagonal entry has an inverse, else none, as
- * without stored entries. The settings are those of multigrid. */
+/* `text` is that of the command line's --preconditioner: "jacobi", "block-jacobi:2", "jacobi*fsai",
+ * "none", "multigrid". "auto" is jacobi if every diagonal entry has an inverse; else, and without
+ * stored entries, none. The settings are those of multigrid. */
 HEDDLE_API heddle_status heddle_preconditioner_create(const heddle_operator *A, const char *text,
                                                       const heddle_settings *settings,
                                                       heddle_preconditioner **result);
-/* The caller's own. `varies`: not 0 where an application may be
- * another map than the one before; then only flexible methods take it. Methods for Hermitian
- * matrices need one that is Hermitian. */
+/* The caller's own preconditioner. `varies`: not 0 if the map may change from one application to
+ * the next; then only flexible methods take it. Methods for Hermitian matrices need a Hermitian
+ * one. */
 HEDDLE_API heddle_status heddle_preconditioner_from_callback(const heddle_operator *A,
                                                              heddle_apply apply, void *user,
                                                              int32_t varies,
@@ -320,21 +330,21 @@ typedef struct heddle_progress {
   double seconds;
 } heddle_progress;
 
-/* Called after each iteration in the thread that solves; returns 0 to go on, another number to
+/* Called after each iteration in the thread that solves; returns 0 to continue, another number to
  * cancel. It may only read `progress`, which later versions may extend at the end. `user` must
  * outlive the solver. */
 typedef int (*heddle_observer)(void *user, const heddle_progress *progress);
 
-/* Called by the solvers that are made of these settings; by least squares with |A* r - d^2 x| / (|A| |r|),
- * before each iteration. NULL: none. */
+/* The observer of solvers made with these settings. Least squares calls it before each iteration,
+ * with |A* r - d^2 x| / (|A| |r|). NULL: none. */
 HEDDLE_API heddle_status heddle_settings_observe(heddle_settings *settings,
                                                  heddle_observer observer, void *user);
 
 /* `method`: cg, bicgstab, bicgstab2, minres, gmres, fgmres, cocg, cocr, cr, chebyshev, richardson;
- * or block-cg, which solves up to 16 systems in one Krylov space, and neither enqueues nor has a
- * null space. For a choice see `heddle_choose_method`.
- * The solver shares operator and preconditioner, which may be NULL for none; both handles may go.
- * The settings are those of a solver: tolerance, max_iterations, restart and others. */
+ * or block-cg, which solves up to 16 systems in one Krylov space, and supports neither enqueuing
+ * nor a null space. `heddle_choose_method` chooses one. The solver shares the operator and the
+ * preconditioner, which may be NULL for none; both handles may be destroyed afterwards. The
+ * settings are those of a solver: tolerance, max_iterations, restart and others. */
 HEDDLE_API heddle_status heddle_solver_create(const heddle_operator *A, const char *method,
                                               const heddle_preconditioner *preconditioner,
                                               const heddle_settings *settings,
@@ -358,8 +368,8 @@ typedef HEDDLE_ENUM(heddle_outcome) {
 
 /* The x that a solve returns. */
 typedef HEDDLE_ENUM(heddle_returned) {
-  HEDDLE_RETURNED_LAST = 0, /* that of its last iteration; also x = 0 for b = 0 */
-  HEDDLE_RETURNED_BEST = 1, /* that of the least true residual among those that were looked at */
+  HEDDLE_RETURNED_LAST = 0, /* the x of the last iteration; also x = 0 for b = 0 */
+  HEDDLE_RETURNED_BEST = 1, /* the x of the least true residual among those computed */
   HEDDLE_RETURNED_GUESS = 2
 } heddle_returned;
 
@@ -372,33 +382,36 @@ typedef struct heddle_report {
   double residual_norm;  /* |b - A x| */
   double baseline_norm;  /* |b| */
   double target_norm;    /* the residual norm that counts as converged */
-  double backward_error; /* NaN where no product was made for it */
-  double seconds;        /* of the iterations; NaN of an enqueued solve */
+  double backward_error; /* NaN if no product was computed for it */
+  double seconds;        /* time of the iterations; NaN for an enqueued solve */
   heddle_returned returned;
 } heddle_report;
 
-/* Solves A x = b from the guess in x, and writes x. HEDDLE_OK says that the solve ended, and the
+/* Solves A x = b from the guess in x, and writes x. HEDDLE_OK means that the solve ended; the
  * report's outcome says how. `report` may be NULL. */
 HEDDLE_API heddle_status heddle_solver_solve(heddle_solver *solver, const heddle_view *b,
                                              const heddle_view *x, heddle_report *report);
-/* Several systems with this matrix, side by side where that is faster: `b`, `x` and `reports` are
- * arrays of so many. Each has the x and the report that it has alone, but for seconds. Every report
- * has the first one's struct_size, and `reports` may be NULL. No x shares memory with others. */
+/* Solves several systems with this matrix, side by side where that is faster: `b`, `x` and
+ * `reports` are arrays of `systems` elements. Each system has the x and the report that it has when
+ * solved alone, except for seconds. Every report has the struct_size of the first; `reports` may be
+ * NULL. No x may share memory with others. */
 HEDDLE_API heddle_status heddle_solver_solve_all(heddle_solver *solver, int64_t systems,
                                                  const heddle_view *b, const heddle_view *x,
                                                  heddle_report *reports);
-/* Relative residuals from iteration 0, of the last solve (of several systems, the first), or the
- * last that was waited for; the array is the solver's, until its next solve. Empty unless the
- * setting record_history asks for them. HEDDLE_ERROR_BUSY while it solves. */
+/* Relative residuals from iteration 0 on, of the last solve (for several systems, of the first
+ * one), or of the last solve that was waited for. The array is the solver's, and valid until its
+ * next solve. It is empty unless the setting record_history requests it. HEDDLE_ERROR_BUSY while
+ * the solver is in use. */
 HEDDLE_API heddle_status heddle_solver_history(const heddle_solver *solver, const double **values,
                                                int64_t *count);
-/* The last solve in words, as `heddle_message` copies; "" before the first and while it solves. */
+/* The last solve in words, copied as by `heddle_message`; "" before the first and during a
+ * solve. */
 HEDDLE_API size_t heddle_solver_summary(const heddle_solver *solver, char *buffer, size_t capacity);
-/* Why a system of the last solve, 0 the first, ended as it did, and what to do about it, likewise;
- * "" where the outcome says all, and for a system that there is not. */
+/* Why a system of the last solve, counted from 0, ended as it did, and what to do about it,
+ * likewise; "" if the outcome says all, and for a system that does not exist. */
 HEDDLE_API size_t heddle_solver_detail(const heddle_solver *solver, int64_t system, char *buffer,
                                        size_t capacity);
-/* "converged", "iteration limit", ...; NULL for a number that is no outcome. */
+/* "converged", "iteration limit", ...; NULL for a number that is not an outcome. */
 HEDDLE_API const char *heddle_outcome_name(heddle_outcome outcome);
 
 #ifdef __cplusplus

@@ -11,8 +11,9 @@
 extern "C" {
 #endif
 
-/* As triplets of the matrix's size, in the host's memory: entries to set, there or not, to add, and
- * to remove, which are there. NULL for none. A place may be named once among all. */
+/* Edits as triplets of the matrix's size, in the host's memory: entries to set or to add, whether
+ * they exist or not, and entries to remove, which must exist. NULL for none. A place may be named
+ * only once among all. */
 typedef struct heddle_edits {
   size_t struct_size; /* sizeof(heddle_edits) */
   const heddle_pattern *set;
@@ -22,9 +23,9 @@ typedef struct heddle_edits {
   const heddle_pattern *remove;
 } heddle_edits;
 
-/* Of an operator in the storage hisparse, of an entry of the library's own: one of the edited matrix.
- * It shares all nodes but those that the edits touch. A stays as it is, and either may go; solvers
- * of A keep A. Makes all of the edits, or none. */
+/* Makes an operator of the edited matrix from A, an operator in the storage hisparse with one of
+ * the library's own entries. It shares all nodes except those that the edits touch. A is unchanged,
+ * and either may be destroyed; solvers of A keep A. Makes all of the edits, or none. */
 HEDDLE_API heddle_status heddle_operator_edited(const heddle_operator *A, const heddle_edits *edits,
                                                 heddle_operator **edited);
 

@@ -46,10 +46,10 @@ class MpiCommunicator final : public Communicator {
     MPI_Comm_set_errhandler(reasons_, MPI_ERRORS_RETURN);
     MPI_Comm_rank(data_, &rank_);
     MPI_Comm_size(data_, &size_);
-    told_.reserve(1 + most_text);
+    told_.reserve(1 + max_text);
   }
   ~MpiCommunicator() override {
-    if (failed_) return;  // there are calls under way that nobody will end
+    if (failed_) return;  // pending calls will never end
     MPI_Comm_free(&data_);
     MPI_Comm_free(&reasons_);
   }
@@ -99,9 +99,10 @@ class MpiCommunicator final : public Communicator {
     } catch (const std::bad_alloc&) {
       failed_ = out_of_memory_;
     }
-    // Room for it was taken before memory could run out. It stays with this object.
+    // The constructor reserved the text's memory, before memory could run out. The text stays with
+    // this object.
     told_.push_back(static_cast<char>(failed_->kind()));
-    told_.append(failed_->what(), std::min(most_text, std::strlen(failed_->what())));
+    told_.append(failed_->what(), std::min(max_text, std::strlen(failed_->what())));
     for (int other = 0; other < size_; ++other) {
       if (other == rank_) continue;
       MPI_Request request = MPI_REQUEST_NULL;
@@ -111,7 +112,7 @@ class MpiCommunicator final : public Communicator {
     }
   }
 
-  /// Whether all ranks come here. No call of MPI may follow where they do not.
+  /// True if all ranks come here. If not, no call of MPI may follow.
   bool all_come(int status) {
     using Clock = std::chrono::steady_clock;
     constexpr auto patience = std::chrono::seconds(2);
@@ -139,7 +140,7 @@ class MpiCommunicator final : public Communicator {
   }
 
  private:
-  static constexpr std::size_t most_text = 2000;
+  static constexpr std::size_t max_text = 2000;
 
   static int count_of(std::size_t bytes) {
     if (bytes <= INT_MAX) return static_cast<int>(bytes);
@@ -147,7 +148,7 @@ class MpiCommunicator final : public Communicator {
                 "a message of " + std::to_string(bytes) + " bytes: MPI takes up to 2^31 - 1");
   }
 
-  /// Until the requests are done. Spins a moment, then lets other threads run between two looks.
+  /// Waits until the requests are done. Spins a moment, then lets other threads run between checks.
   void wait() {
     using Clock = std::chrono::steady_clock;
     constexpr auto between_looks = std::chrono::milliseconds(1);

@@ -113,7 +113,7 @@ struct StressPass {
   ElementsAtRest rest;
   const double* volume;
   Nodal<const double> displacement;
-  const double* rotation;  // as the last ElementPass left it; null for linear elements
+  const double* rotation;  // set by the last ElementPass; null for linear elements
   double* stress;          // 6
   double* equivalent;      // 1
 

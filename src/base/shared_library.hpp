@@ -36,7 +36,7 @@ class HEDDLE_EXPORT SharedLibrary {
   void* address_or_null(const char* name) const;
 
   void* library_ = nullptr;
-  std::string path_;  // as it was opened
+  std::string path_;  // the name given to the loader
 };
 
 }  // namespace heddle

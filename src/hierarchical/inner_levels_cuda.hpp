@@ -12,7 +12,7 @@ namespace heddle::cuda {
 /// in a GPU's memory.
 struct NodesAbove {
   BlockBits blocks;  // the nodes
-  Offset* before;    // as in `blocks`
+  Offset* before;    // the writable `blocks.before`
   // For each node, in the order of their block rows.
   Index* row;
   Index* column;

@@ -91,7 +91,7 @@ struct NodesToPlace {
   Offset count;
   NodeShape shape;
   const int* held;
-  Offset* first;  // what earlier nodes hold; null if not needed
+  Offset* first;  // sum over earlier nodes of `held`; null if not needed
   Offset* byte;
 };
 struct PlacedNodes {

@@ -141,7 +141,7 @@ class TextField {
 
   std::string name_;
   LineBlocks blocks_;
-  std::vector<double> real_, imaginary_;  // as many, if one is complex
+  std::vector<double> real_, imaginary_;  // the latter up to the last complex number
   std::size_t columns_ = 0, looked_at_ = 0;
   Offset rows_ = 0;
   long long line_ = 0;

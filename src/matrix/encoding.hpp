@@ -68,7 +68,7 @@ struct Encoding {
   SlotRule wide_rule;  // rule of the values
   const T* from;
   CodeWord* to;
-  const unsigned* narrow_map;  // as in `EntryMap`; both null if no slot is padding
+  const unsigned* narrow_map;  // see `EntryMap`; both null if no slot is padding
   const Offset* wide_map;
   double factor = 1;  // 2^-s
 

@@ -77,7 +77,7 @@ CsrMatrix<Quaternion> dirac(const TriangleMesh& mesh, std::span<const double> po
       "triangle", vertices, mesh.triangle.span(),
       [&](Index t) {
         const auto p = corners_of(mesh, t);
-        const Point normal = cross(p[2] - p[1], p[0] - p[2]);  // as in the element
+        const Point normal = cross(p[2] - p[1], p[0] - p[2]);  // same formula in Element
         return dot(normal, normal) > 0;
       },
       "has no area; remove it");

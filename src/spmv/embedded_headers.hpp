@@ -6,7 +6,7 @@
 namespace heddle::cuda {
 
 struct EmbeddedHeader {
-  const char* name;  // as programs include it: "heddle/entries/quaternion.hpp"
+  const char* name;  // path in an #include: "heddle/entries/quaternion.hpp"
   const char* text;
 };
 

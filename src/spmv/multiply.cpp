@@ -61,7 +61,7 @@ void multiply(const LinearOperator<S>& A, const std::type_identity_t<FieldView<c
     const StandIn<S> argument(A.columns(), A.column_components(), A, A.column_basis());
     permute<S>(x, argument.view, S(1), stream);
     multiply_into<S>(A, argument.view, y, alpha, beta, device);
-    device.synchronize();  // as above
+    device.synchronize();  // before the memory of `argument` is released
   }
 }
 

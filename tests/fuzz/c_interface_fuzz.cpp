@@ -463,7 +463,7 @@ class Session {
   std::array<heddle_operator*, slots> operators_{};
   std::array<heddle_preconditioner*, slots> preconditioners_{};
   std::array<heddle_solver*, slots> solvers_{};
-  heddle_settings* settings_ = nullptr;  // those of the last call that takes settings
+  heddle_settings* settings_ = nullptr;  // settings of the last call that takes them
   std::array<double, 1024> a_{}, b_{}, c_{};
 };
 

@@ -53,7 +53,7 @@ struct ScriptedSolve {
   Values& x;
   State state{};
   Values kept;
-  double p_q = 0;  // of the run
+  double p_q = 0;  // p* A p of the run
 
   template <detail::Decision decision>
   void decide() {

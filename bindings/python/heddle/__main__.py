@@ -1,6 +1,6 @@
 """``python -m heddle``: the command line, docs/reference/command-line.md. The wheel does not hold the
-program, which is larger than all else in it: it is that of HEDDLE_PROGRAM, or the first on the
-path."""
+program, which is larger than the rest of it: HEDDLE_PROGRAM names the program, else the first on
+the path is used."""
 
 import os
 import shutil

@@ -24,14 +24,14 @@ _row_shapes = {
 
 
 def dtype_of(entry: str, precision: str) -> np.dtype:
-    """Of the numbers of an entry."""
+    """The type of the numbers of an entry."""
     return (_complex if entry in _over_complex else _real)[precision]
 
 
 def plain(array: ArrayLike, name: str) -> NDArray[Any]:
-    """Quaternions of the package numpy-quaternion as rows of w, x, y, z, by a view, and those of
-    SciPy's ``Rotation``, which has x, y, z, w. Raises ``UnsupportedError`` for sparse matrices and
-    masked numbers."""
+    """The array in NumPy. Quaternions of the package numpy-quaternion become rows of w, x, y, z, by
+    a view; so do those of SciPy's ``Rotation``, which has x, y, z, w. Raises ``UnsupportedError``
+    for sparse matrices and masked numbers."""
     if hasattr(array, "as_quat"):
         return np.roll(array.as_quat(), 1, axis=-1)
     if type(array) is not np.ndarray:
@@ -43,9 +43,9 @@ def plain(array: ArrayLike, name: str) -> NDArray[Any]:
 
 
 def numbers(array: ArrayLike, dtype: np.dtype, name: str) -> NDArray[Any]:
-    """The array itself where it is contiguous and of that type; else a copy, where NumPy takes the
-    conversion for safe: integers become doubles, floats doubles, real numbers complex ones, never
-    the reverse."""
+    """The array itself if it is contiguous and of that type; else a copy, if NumPy considers the
+    conversion safe: integers become doubles, floats doubles, real numbers complex ones, never the
+    reverse."""
     given = plain(array, name)
     if not np.can_cast(given.dtype, dtype, "safe"):
         refuse_no_numbers(array, given, name)
@@ -56,15 +56,15 @@ def numbers(array: ArrayLike, dtype: np.dtype, name: str) -> NDArray[Any]:
 
 
 def _in_place_or_copied(given: NDArray[Any], dtype: Any) -> NDArray[Any]:
-    """NumPy's ``require`` of contiguous arrays, in a tenth of its time where nothing is to do."""
+    """NumPy's ``require`` of contiguous arrays, in a tenth of the time if nothing is to be done."""
     if given.dtype == dtype and given.flags.c_contiguous and given.flags.aligned:
         return given
     return np.require(given, dtype, ["C", "A"])
 
 
 def writable(array: Any, dtype: np.dtype, name: str) -> NDArray[Any]:
-    """The array itself, or a view by DLPack of another package's in the host's memory. Raises
-    ``UnsupportedError`` unless it is contiguous, of that type, and may be written to."""
+    """The array itself, or a view by DLPack of another package's array in the host's memory. Raises
+    ``UnsupportedError`` unless it is contiguous, of that type, and writable."""
     given = array
     refuse_no_array(array, name)
     if not isinstance(array, np.ndarray) and hasattr(array, "__dlpack__"):
@@ -80,8 +80,8 @@ def writable(array: Any, dtype: np.dtype, name: str) -> NDArray[Any]:
 
 
 def forms(shape: tuple[int, ...]) -> tuple[tuple[int, ...], ...]:
-    """The shapes that a vector or the entries of that shape may have: this one, all of it flat, and
-    a column of numbers."""
+    """The shapes that a vector or entries of that shape may have: the shape itself; flat, if it has
+    several dimensions, else a column of numbers."""
     return (shape, (math.prod(shape),)) if len(shape) > 1 else (shape, (*shape, 1))
 
 
@@ -92,7 +92,7 @@ def check_form(given: Any, shape: tuple[int, ...], name: str, advice: str = "") 
 
 
 def entry_of(data: NDArray[Any]) -> str:
-    """What the shape of an array of entries says."""
+    """The entry that the shape of an array of entries indicates."""
     shape, is_complex = data.shape[1:], data.dtype.kind == "c"
     for entry, own in _entry_shapes.items():
         if own == shape and (entry in _over_complex) == is_complex:

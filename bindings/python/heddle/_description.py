@@ -1,4 +1,4 @@
-"""What a matrix and its products are like."""
+"""Properties of a matrix and its products."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _stored = Taken("Matrix.memory", "storage")
 
 
 class Described:
-    """Of ``Matrix``, which has the arrays."""
+    """The part of ``Matrix`` that describes it; ``Matrix`` has the arrays."""
 
     _own: _heddle.Matrix
     _stored: _heddle.Matrix
@@ -33,10 +33,10 @@ class Described:
 
     @_described.shown
     def describe(self, **settings: Any) -> dict[str, Any]:
-        """All that ``heddle info --json`` tells of the matrix, docs/reference/command-line.md has its keys:
-        features, the solve that suits it and ``advice``, such as to give numbers that come in
-        threes as blocks; the memory of layouts and of a tree, exact copies, and the bytes a flop
-        of a product.
+        """All that ``heddle info --json`` reports on the matrix; docs/reference/command-line.md
+        has its keys: features, the solve that suits it and ``advice``, such as to pass numbers that
+        come in threes as blocks; the memory of layouts and of a tree, exact copies, and the bytes
+        per flop of a product.
 
         Parameters
         ----------
@@ -59,11 +59,11 @@ class Described:
         """Measures A x, or A* x, with a random x, as ``heddle spmv`` does: nothing else should run
         on the device.
 
-        The settings are those of storage, as for ``Solver``. Tells the quartiles of ``seconds``,
+        The settings are those of storage, as for ``Solver``. Returns the quartiles of ``seconds``,
         with ``cold`` also those of products that find nothing in the caches; ``moved_bytes``, which
-        the storage reads and writes; ``bandwidth``, these bytes a second; with ``triad`` also
-        ``triad_bandwidth``, that of STREAM's triad, on a GPU of a copy, next to it, which takes 1.5
-        GB and a while.
+        the storage reads and writes; ``bandwidth``, these bytes per second; with ``triad`` also
+        ``triad_bandwidth``, that of STREAM's triad (on a GPU, of a copy), measured along with the
+        products, which takes 1.5 GB and a while.
         """
         operator = self._stored_as(_measured.texts({"plan": plan, **settings}))
         if adjoint:
@@ -80,8 +80,8 @@ class Described:
 
     @_stored.shown
     def memory(self, plan: str | None = None, **settings: Any) -> tuple[int, int]:
-        """Bytes of the matrix that a product reads, and all that a solver keeps of it, in the
-        storage of a plan, or of a tree with ``storage="hisparse"``; told without storing it.
+        """Bytes of the matrix that a product reads, and all bytes that a solver keeps of it, in the
+        storage of a plan, or of a tree with ``storage="hisparse"``; computed without storing it.
 
         >>> import numpy as np
         >>> import heddle

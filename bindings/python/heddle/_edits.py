@@ -16,7 +16,7 @@ Places = NDArray[np.int64]
 
 
 def edited_triplets(A: Any, set: Any, add: Any, remove: Any) -> tuple[Any, tuple[Places, Places]]:
-    """The triplets of ``A.edited``, each place once."""
+    """The triplets of ``A.edited``, with each place once."""
     columns = max(A.shape[1], 1)
     old = np.repeat(np.arange(A.shape[0], dtype=np.int64), np.diff(A.indptr)) * columns + A.indices
     data, keep = A.data.copy(), np.ones(len(old), bool)

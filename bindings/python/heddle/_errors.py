@@ -7,14 +7,14 @@ from . import _heddle
 
 
 class Error(Exception):
-    """What is wrong before a solve begins, in one line. ``kind`` names the kind: ``"usage"``,
+    """An error found before a solve begins, in one line. ``kind`` names its kind: ``"usage"``,
     ``"no device"``, ..."""
 
     kind = "internal"
 
 
 class UsageError(Error, ValueError):
-    """An argument, or several together, without a meaning."""
+    """An argument, or a combination of them, without a meaning."""
 
 
 class FileError(Error, OSError):
@@ -26,7 +26,7 @@ class MissingFileError(FileError, FileNotFoundError):
 
 
 class SizeError(Error, ValueError):
-    """Arrays that do not fit, in size or precision."""
+    """Arrays that do not match in size or precision."""
 
 
 class UnsupportedError(Error, TypeError):
@@ -34,7 +34,7 @@ class UnsupportedError(Error, TypeError):
 
 
 class SingularError(Error, ArithmeticError):
-    """A diagonal entry without inverse."""
+    """A diagonal entry without an inverse."""
 
 
 class DeviceError(Error, RuntimeError):
@@ -46,7 +46,7 @@ class OutOfMemoryError(Error, MemoryError):
 
 
 class BusyError(Error, RuntimeError):
-    """The solver is at work in another call."""
+    """The solver is in use by another call."""
 
 
 _classes = {

@@ -1,4 +1,4 @@
-"""The entries behind a matrix of the real numbers by which they act."""
+"""Entries recovered from a matrix of the real numbers by which they act."""
 
 from __future__ import annotations
 
@@ -37,19 +37,19 @@ def _tiles(entry: str) -> NDArray[Any]:
 
 def fold(A: Any, entry: str) -> Matrix:
     """A matrix of entries from its real expansion, in which each entry is the tile of real numbers
-    that acts as it does: 2 x 2 of a complex number, 4 x 4 of a quaternion w, x, y, z, 8 x 8 of a
-    dual quaternion, R x R of a block, 6 x 6 of a complex 3 x 3 block.
+    that acts like it: 2 x 2 for a complex number, 4 x 4 for a quaternion w, x, y, z, 8 x 8 for a
+    dual quaternion, R x R for a block, 6 x 6 for a complex 3 x 3 block.
 
     Parameters
     ----------
     A
-        A SciPy sparse matrix or array, or a dense array, real. A tile with any number that is
-        stored, or not zero, is an entry.
+        A real SciPy sparse matrix or array, or a real dense array. A tile is an entry if it has a
+        number that is stored, or not zero.
     entry
-        Of the result.
+        The entry of the result.
 
-    Raises ``SizeError`` where A is no whole tiles, and ``UnsupportedError`` for the first tile that
-    is no such entry, to 1e-12 of its largest number.
+    Raises ``SizeError`` if A does not consist of whole tiles, and ``UnsupportedError`` for the
+    first tile that is not such an entry, to 1e-12 of its largest number.
 
     >>> import numpy as np
     >>> import heddle

@@ -1,4 +1,4 @@
-"""Operators and preconditioners by functions of Python."""
+"""Operators and preconditioners defined by functions of Python."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ from ._instead import refuse_no_preconditioner
 
 
 def matvec_of(M: Any, numbers: int | None = None) -> Callable[[NDArray[Any]], Any]:
-    """``numbers``: of a vector, where M maps numbers. Raises ``UsageError`` and ``SizeError``."""
+    """M as a function. ``numbers``: the numbers of a vector, if M maps numbers. Raises
+    ``UsageError`` and ``SizeError``."""
     refuse_no_preconditioner(M, numbers)
     if hasattr(M, "matvec"):
         return M.matvec
@@ -27,7 +28,7 @@ def matvec_of(M: Any, numbers: int | None = None) -> Callable[[NDArray[Any]], An
 
 
 def writing(function: Callable[[NDArray[Any]], Any]) -> Callable[..., None]:
-    """As the library calls functions: y is the solver's memory."""
+    """The function in the form that the library calls: y is the solver's memory."""
 
     def write(x: NDArray[Any], y: NDArray[Any]) -> None:
         image = numbers(function(x), y.dtype, "the function's result")
@@ -38,8 +39,8 @@ def writing(function: Callable[[NDArray[Any]], Any]) -> Callable[..., None]:
 
 
 class OnGpu:
-    """As the library calls functions on a GPU: by addresses of its memory, which the function gets
-    as an array of CuPy, on the operator's stream."""
+    """A function in the form that the library calls on a GPU: with addresses of its memory, which
+    the function gets as an array of CuPy, on the operator's stream."""
 
     def __init__(
         self, function: Callable[[Any], Any], shape: tuple[int, ...], dtype: np.dtype, gpu: int
@@ -48,7 +49,7 @@ class OnGpu:
         self._shape, self._dtype = shape, dtype
 
     def begin(self, operator: _heddle.Operator) -> None:
-        """Once there is one, so that a device that does not work is refused first."""
+        """Called once the operator exists, so that a device that does not work is refused first."""
         try:
             import cupy
         except ImportError:
@@ -79,7 +80,7 @@ class OnGpu:
 def calling(
     function: Callable[[Any], Any], shape: tuple[int, ...], dtype: np.dtype, gpu: int
 ) -> Callable[..., None]:
-    """As the library calls functions, on a GPU or, -1, the CPU."""
+    """The function in the form that the library calls, on a GPU or, if -1, on the CPU."""
     return writing(function) if gpu < 0 else OnGpu(function, shape, dtype, gpu)
 
 
@@ -88,7 +89,7 @@ def is_operator(A: Any) -> bool:
 
 
 def operator_of(A: Any, stored: dict[str, str]) -> tuple[_heddle.Operator, str, np.dtype]:
-    """``stored``: settings, of the device."""
+    """The operator of A, its entry and dtype. ``stored``: settings of the device."""
     rows, columns = A.shape
     if rows != columns:
         raise SizeError(f"A x = b needs a square operator, not {rows} x {columns}")

@@ -1,5 +1,5 @@
 """Arrays in a GPU's memory, of CuPy, PyTorch, JAX, Numba: DLPack and ``__cuda_array_interface__``
-tell where they lie, and none is copied."""
+say where they lie, and none is copied."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ._arrays import numbers
 from ._arrays import writable as writable_here
 from ._errors import UnsupportedError, UsageError
 
-# Device types of DLPack: a GPU's memory, and memory that it shares with the host.
+# DLPack's device types: a GPU's memory, and memory that it shares with the host.
 _cuda_types = 2, 13
 # cudaStreamLegacy, the default stream: here 0 means no stream.
 _default_stream = 1
@@ -24,7 +24,7 @@ _packages = "torch", "cupy", "cupyx", *_immutable
 
 
 def _dlpack_gpu(array: Any) -> int | None:
-    """The number of the GPU by DLPack, if it says one."""
+    """The number of the GPU by DLPack, if DLPack names one."""
     tell = getattr(array, "__dlpack_device__", None)
     if tell is None:
         return None
@@ -33,7 +33,7 @@ def _dlpack_gpu(array: Any) -> int | None:
 
 
 def on_gpu(array: Any) -> bool:
-    """Whether it is an array in a GPU's memory.
+    """True for an array in a GPU's memory.
 
     >>> import numpy as np
     >>> on_gpu(np.ones(3))
@@ -45,7 +45,7 @@ def on_gpu(array: Any) -> bool:
 
 
 def gpu_of(array: Any) -> int | None:
-    """The number of the GPU; ``None`` where the array does not tell."""
+    """The number of the GPU; ``None`` if the array does not say."""
     number = _dlpack_gpu(array)
     if number is None:  # arrays of CuPy and Numba
         number = getattr(getattr(array, "device", None), "id", None)
@@ -53,14 +53,14 @@ def gpu_of(array: Any) -> int | None:
 
 
 def device_of(array: Any) -> str:
-    """As ``Solver(device=...)`` names the array's GPU."""
+    """The array's GPU, as ``Solver(device=...)`` names it."""
     number = gpu_of(array)
     return "cuda" if number is None else f"cuda:{number}"
 
 
 @functools.cache
 def one_name(device: str) -> str:
-    """One for each device that works: ``"cuda"`` and ``"auto"`` get the number of their GPU."""
+    """One name for each device: ``"cuda"`` and ``"auto"`` become names with their GPU's number."""
     if device == "cuda":
         return "cuda:0"
     if device == "auto":
@@ -85,7 +85,7 @@ def dtype_of_array(array: Any) -> np.dtype:
 
 
 class GpuArray:
-    """Where an array lies, and what it holds; keeps it alive."""
+    """The place and the content of an array; keeps the array alive."""
 
     def __init__(
         self, owner: Any, address: int, shape: tuple[int, ...], strides: tuple[int, ...] | None,
@@ -114,8 +114,8 @@ def gpu_array(
     array: Any, operator: _heddle.Operator, dtype: np.dtype, name: str, *,
     stream: int | None = None, writable: bool = False,
 ) -> GpuArray:  # fmt: skip
-    """The array as it is, of numbers of ``dtype``, for work of ``operator`` that is queued behind
-    what is queued for the array by now. ``stream``: where that work is ordered, if not on the
+    """The array as it is, with numbers of ``dtype``, for work of ``operator`` that is queued after
+    the work queued for the array so far. ``stream``: where that work is ordered, if not on the
     operator's own stream."""
     here = operator.gpu
     if here < 0:
@@ -147,8 +147,8 @@ def place_of(
     array: Any, operator: _heddle.Operator, dtype: np.dtype, name: str, *, stream: int | None,
     writable: bool,
 ) -> tuple[Any, tuple[int, bool]]:  # fmt: skip
-    """An array of either memory as work of ``operator`` takes it: what keeps it alive, and where it
-    lies. ``stream``: of a GPU's arrays alone."""
+    """An array in either memory, for work of ``operator``: the object that keeps it alive, and
+    where it lies. ``stream``: only for a GPU's arrays."""
     if on_gpu(array):
         given = gpu_array(array, operator, dtype, name, stream=stream, writable=writable)
         return given, given.place
@@ -191,8 +191,8 @@ def _by_interface(
 
 
 def stream_number(stream: Any, array: Any) -> int:
-    """The cudaStream_t of a stream of CuPy, PyTorch, CUDA Python or of a number; of ``None`` the
-    one on which the array's package works now, else the default stream."""
+    """The cudaStream_t of a stream of CuPy, PyTorch or CUDA Python, or of a number; for ``None``,
+    the one on which the array's package works now, else the default stream."""
     if stream is None:
         stream = _current_stream(array)
     if hasattr(stream, "__cuda_stream__"):  # version, address
@@ -219,8 +219,8 @@ def _current_stream(array: Any) -> Any:
 
 
 def empty_like(array: Any, shape: tuple[int, ...]) -> Any:
-    """An array of the same package, device and type. Raises ``UsageError`` where that package has
-    none that may be written to."""
+    """An array of the same package, device and type. Raises ``UsageError`` if that package has no
+    writable arrays."""
     package = package_of(array)
     if package == "torch":
         return array.new_empty(shape)
@@ -238,7 +238,7 @@ def _known_package(array: Any) -> str:
 
 
 def copy_there(array: Any) -> Any:
-    """A copy in the same memory, which its package has queued. Raises ``UnsupportedError`` for
+    """A copy in the same memory, queued by the array's package. Raises ``UnsupportedError`` for
     packages that are not known here."""
     package = _known_package(array)
     if package == "torch":
@@ -250,7 +250,7 @@ def copy_there(array: Any) -> Any:
 
 
 def to_host(array: Any) -> np.ndarray:
-    """A copy in NumPy's memory. Raises ``UnsupportedError`` as ``copy_there``."""
+    """A copy in NumPy's memory. Raises ``UnsupportedError`` like ``copy_there``."""
     package = _known_package(array)
     if package == "torch":
         sys.modules["torch"].cuda.synchronize(array.device)  # its current stream may differ by now
@@ -263,8 +263,8 @@ def to_host(array: Any) -> np.ndarray:
 
 
 def package_of(array: Any) -> str:
-    """The package that made the array's type, or one that the type is derived from; "" for one that
-    is not known here."""
+    """The package that defines the array's type, or a type that it is derived from; "" if it is not
+    known here."""
     for kind in type(array).__mro__:
         package = kind.__module__.partition(".")[0]
         if package in _packages:

@@ -1,4 +1,4 @@
-"""What is no matrix, array or preconditioner, and the call that makes one of it."""
+"""Refusals of objects that are no matrix, array or preconditioner, with the call that makes one."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _operator = "scipy.sparse.linalg.LinearOperator((n, n), matvec=..., dtype=...)"
 
 
 def refuse_no_matrix(A: Any) -> None:
-    """Of what has no entries."""
+    """Raises ``UsageError`` for an object without entries."""
     if isinstance(A, (str, os.PathLike)):
         raise UsageError(f"A is a path: heddle.read({os.fspath(A)!r}) reads a matrix")
     if A is None:
@@ -50,7 +50,7 @@ def refuse_no_system(shape: tuple[int, int], entry: str) -> None:
 
 
 def refuse_no_array(array: Any, name: str) -> None:
-    """Of what NumPy would take for one number, or without its mask."""
+    """Refuses objects that NumPy would take for one number, or without their mask."""
     if hasattr(array, "tocsr"):
         raise UnsupportedError(f"{name} is a sparse matrix: {name}.toarray() is an array")
     if np.ma.is_masked(array):
@@ -61,7 +61,8 @@ def refuse_no_array(array: Any, name: str) -> None:
 
 
 def refuse_no_object(array: Any, given: np.ndarray, name: str) -> None:
-    """``given``: what NumPy makes of the array, which may be an object that it does not know."""
+    """Raises ``UsageError`` for an object that is not an array. ``given``: NumPy's array of it,
+    which may hold an object that NumPy does not know."""
     if array is None:
         what = "None"
     elif isinstance(array, (str, bytes)):
@@ -74,8 +75,8 @@ def refuse_no_object(array: Any, given: np.ndarray, name: str) -> None:
 
 
 def refuse_no_numbers(array: Any, given: np.ndarray, name: str) -> None:
-    """``given``: what NumPy makes of the array. Raises ``UnsupportedError`` for numbers that no
-    double holds, ``UsageError`` for all else."""
+    """``given``: NumPy's array of ``array``. Raises ``UnsupportedError`` for numbers that no double
+    holds, ``UsageError`` for anything else but numbers."""
     if np.can_cast(given.dtype, np.complex128, "safe"):
         return
     refuse_no_object(array, given, name)
@@ -87,7 +88,7 @@ def refuse_no_numbers(array: Any, given: np.ndarray, name: str) -> None:
 
 
 def refuse_no_preconditioner(M: Any, numbers: int | None) -> None:
-    """``numbers``: of a vector, where an application maps numbers."""
+    """``numbers``: the numbers of a vector, if an application maps numbers."""
     if hasattr(M, "aspreconditioner"):
         raise UsageError("M is a multigrid hierarchy: pass M.aspreconditioner()")
     if hasattr(M, "solve_all"):

@@ -38,22 +38,23 @@ class Matrix(Described):
           6x6 real or 3x3 complex numbers become entries (other blocks are taken apart);
         - a dense array of two dimensions, whose zeros are left out;
         - ``(data, indices, indptr)``, compressed sparse rows, with ``shape``;
-        - ``(data, (row, col))``, triplets in any order, with ``shape``; those of one place are
-          added.
+        - ``(data, (row, col))``, triplets in any order, with ``shape``; those for the same place
+          are added.
 
-        The shape of ``data`` tells the entry: ``(nnz,)`` real or complex numbers, ``(nnz, 4)``
+        The shape of ``data`` determines the entry: ``(nnz,)`` real or complex numbers, ``(nnz, 4)``
         quaternions **w, x, y, z**, ``(nnz, 8)`` dual quaternions (w, x, y, z of the standard part,
-        then of the dual part), ``(nnz, R, R)`` blocks. Floats and complex64 make a matrix in single
-        precision, all else one in double precision.
+        then of the dual part), ``(nnz, R, R)`` blocks. float32 and complex64 make a matrix in
+        single precision, all other types one in double precision.
     shape
         Rows and columns, counted in entries.
     entry
-        The entry that you expect; the source tells it, and another raises ``UsageError``.
+        The entry that you expect; the source determines it, and a different one raises
+        ``UsageError``.
 
-    The arrays are copied; CuPy's sparse matrices come by way of the host. ``A @ x`` takes x of
-    shape ``(columns, ...)``, a row a vector entry: ``(n,)`` numbers, ``(n, 4)`` quaternions,
-    ``(n, 3)`` for 3x3 blocks; or all of it flat. The result has the same form. Of an x in a GPU's
-    memory, which is contiguous and of the matrix's type, so is the result.
+    The arrays are copied; CuPy's sparse matrices are copied through the host. ``A @ x`` takes x of
+    shape ``(columns, ...)``, one row per vector entry: ``(n,)`` numbers, ``(n, 4)`` quaternions,
+    ``(n, 3)`` for 3x3 blocks; or all of it flat. The result has the same form. If x is in a GPU's
+    memory, where it must be contiguous and of the matrix's type, so is the result.
 
     >>> import numpy as np
     >>> import heddle
@@ -96,7 +97,7 @@ class Matrix(Described):
 
     @property
     def _own(self) -> _heddle.Matrix:
-        """With the entries that it has by now."""
+        """The stored matrix with its newest entries."""
         if self._newer is not None:
             with self._lock:
                 if self._newer is not None:
@@ -111,12 +112,12 @@ class Matrix(Described):
 
     @property
     def dtype(self) -> np.dtype:
-        """Of the numbers that make an entry."""
+        """The type of the numbers that make an entry."""
         return dtype_of(self._entry, self._precision)
 
     @property
     def nnz(self) -> int:
-        """Entries."""
+        """The number of entries."""
         return len(self.indices)
 
     @property
@@ -136,13 +137,13 @@ class Matrix(Described):
         return self._own.arrays()[2].reshape((-1, *_entry_shapes[self._entry]))
 
     def update_values(self, data: ArrayLike) -> None:
-        """New entries for the same places, row by row in the order of ``A.data``, in its shape or
-        flat. CSC and triplets have another order. Products and solvers of this matrix take them
-        from their next call on, and allocate nothing for it. No other thread may multiply or solve
-        meanwhile.
+        """Sets new entries for the same places, row by row in the order of ``A.data``, in its shape
+        or flat. CSC and triplets have another order. Products and solvers of this matrix take the
+        new entries from their next call on, and allocate nothing for them. No other thread may
+        multiply or solve meanwhile.
 
-        An array of CuPy, PyTorch or JAX in a GPU's memory, which is contiguous and of the matrix's
-        type, reaches what multiplies and solves there without the host. A copy of it stays in that
+        An array of CuPy, PyTorch or JAX in a GPU's memory, contiguous and of the matrix's type,
+        reaches operators on that GPU without passing through the host. A copy of it stays in that
         memory until the host needs the entries: for ``A.data``, and for storage elsewhere.
 
         >>> import numpy as np
@@ -186,19 +187,20 @@ class Matrix(Described):
         add: tuple[ArrayLike, tuple[ArrayLike, ArrayLike]] | None = None,
         remove: tuple[ArrayLike, ArrayLike] | None = None,
     ) -> Matrix:
-        """Another matrix of this size, with entries set, added and removed; this one stays as it
-        is, and so do its solvers. All is made anew, in time and memory of the whole matrix.
+        """Another matrix of this size, with entries set, added and removed; this one is unchanged,
+        and so are its solvers. All is made anew, in time and memory of the whole matrix.
 
         Parameters
         ----------
         set, add
-            ``(data, (row, col))``: the entry there is ``data``, or is more by ``data``, whether
-            there was one or not. ``data`` has the shape of ``A.data``, with a row for each place.
+            ``(data, (row, col))``: the entry there becomes ``data``, or ``data`` is added to it,
+            whether there was one or not. ``data`` has the shape of ``A.data``, with a row for each
+            place.
         remove
-            ``(row, col)``: no entry there any more; there must be one.
+            ``(row, col)``: the entry there, which must exist, is removed.
 
-        A place may be named once among all. Raises ``UsageError`` for one that is named twice or
-        not there to remove, ``SizeError`` for one beyond the matrix.
+        A place may be named only once among all. Raises ``UsageError`` for one that is named twice
+        or has no entry to remove, ``SizeError`` for one beyond the matrix.
 
         >>> import numpy as np
         >>> import heddle
@@ -210,8 +212,9 @@ class Matrix(Described):
         return Matrix(edited_triplets(self, set, add, remove), self.shape)
 
     def operator(self, device: str = "cpu", **settings: Any) -> _heddle.Operator:
-        """The matrix as settings of storage say. It is made once for each device, number of threads
-        and plan, and kept as long as the matrix; but a tree, which takes no new values, is not."""
+        """The matrix stored as the settings say. The operator is made once for each device, number
+        of threads and plan, and kept as long as the matrix; a tree, which takes no new values, is
+        not kept."""
         return self._stored_as(_storage.texts({"device": device, **settings}))
 
     def _stored_as(self, told: dict[str, str]) -> _heddle.Operator:
@@ -232,7 +235,7 @@ class Matrix(Described):
 
     @property
     def plan(self) -> str:
-        """The plan under which products ``A @ x`` run, see docs/reference/plans.md."""
+        """The plan under which products ``A @ x`` run; see docs/reference/plans.md."""
         return self._stored_as({}).plan
 
     @property
@@ -244,8 +247,8 @@ class Matrix(Described):
         return _product(self._stored_as({"device": device_of(x)} if on_gpu(x) else {}), x, self)
 
     def spy(self, ax: Any = None, *, pixels: int = 400) -> Any:
-        """Draws how many entries lie where, in matplotlib's axes or new ones, which it returns. At
-        most ``pixels`` a side."""
+        """Draws the density of entries, in matplotlib's axes or new ones, which it returns. The
+        picture has at most ``pixels`` a side."""
         return _pictures.spy(self, ax, pixels)
 
     def __repr__(self) -> str:
@@ -257,7 +260,7 @@ class Matrix(Described):
 
 
 class Adjoint:
-    """A*, of the values that A has whenever it multiplies.
+    """A*, which multiplies with the values that A has at the time.
 
     >>> import numpy as np
     >>> import heddle
@@ -274,7 +277,7 @@ class Adjoint:
         self._stored_as({})
 
     def operator(self, device: str = "cpu", **settings: Any) -> _heddle.Operator:
-        """The adjoint of ``A.operator``, which it shares."""
+        """The adjoint of ``A.operator``, whose storage it shares."""
         return self._stored_as(_storage.texts({"device": device, **settings}))
 
     def _stored_as(self, told: dict[str, str]) -> _heddle.Operator:
@@ -294,7 +297,7 @@ class Adjoint:
 
 
 def _refuse_product(matrix: Matrix) -> None:
-    """Raises ``UnsupportedError``, with what multiplies this matrix by another."""
+    """Raises ``UnsupportedError``, and says how to multiply this matrix by another."""
     words = "matrices are not multiplied here: A @ (B @ x) multiplies by both"
     made = "csr_array((A.data, A.indices, A.indptr), A.shape)"
     if "block" in matrix.entry:
@@ -381,7 +384,7 @@ def read(
     path: str | os.PathLike[str], entry: str | None = None, *, precision: str = "double"
 ) -> Matrix:
     """Reads a Matrix Market (``.mtx``, ``.mtx.gz``) or SciPy ``.npz`` file into a matrix of
-    entries: real or complex ones, as the file's numbers are, unless you name another. See
+    entries: real or complex ones, like the file's numbers, unless you name another. See
     docs/reference/file-formats.md for how files hold compound entries. Raises ``FileError``.
 
     >>> import os, tempfile
@@ -395,14 +398,14 @@ def read(
 
 
 def write(path: str | os.PathLike[str], A: Matrix) -> None:
-    """Writes a matrix in double precision; the end of the name tells the format: ``.npz``,
+    """Writes a matrix in double precision; the end of the name selects the format: ``.npz``,
     ``.mtx.gz`` or ``.mtx``. Raises ``FileError``."""
     A._own.write(os.fspath(path))
 
 
 def generate(problem: str, size: int = 100000, *, seed: int = 1) -> Matrix:
     """A model problem of docs/reference/problems.md: ``poisson`` (real), ``elasticity`` (3x3 blocks),
-    ``helmholtz`` (complex) or ``dirac`` (quaternions); ``size`` is the number of rows wished for.
+    ``helmholtz`` (complex) or ``dirac`` (quaternions); ``size`` is the approximate number of rows.
     The same size and seed make the same matrix.
 
     >>> import heddle

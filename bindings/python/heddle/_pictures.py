@@ -1,4 +1,4 @@
-"""Pictures: of matrices and histories by matplotlib, of results as HTML for notebooks."""
+"""Pictures of matrices and histories by matplotlib, and of results as HTML for notebooks."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ def _axes(ax: Any) -> Any:
 
 
 def spy(A: Matrix, ax: Any, pixels: int) -> Any:
-    """Entries in each pixel, at most so many a side: a picture of any matrix costs a pass over its
-    entries."""
+    """Draws the number of entries in each pixel, with at most ``pixels`` a side: a picture of any
+    matrix costs one pass over its entries."""
     rows, columns = A.shape
     step = max(1, math.ceil(max(rows, columns) / pixels))
     height, width = -(-rows // step), -(-columns // step)

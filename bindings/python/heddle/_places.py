@@ -1,5 +1,5 @@
-"""Places of SciPy's sparse matrices: its own routines take them as they are, and a wrong one ends
-the process."""
+"""Checks of the places of SciPy's sparse matrices: SciPy's own routines do not check them, and a
+wrong one ends the process."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from ._errors import SizeError, UsageError
 
 
 def check_places(source: Any) -> None:
-    """Raises ``UsageError`` or ``SizeError`` for the first place of a SciPy sparse matrix that is
-    none."""
+    """Raises ``UsageError`` or ``SizeError`` for the first invalid place of a SciPy sparse
+    matrix."""
     if type(source).__module__.partition(".")[0] != "scipy":
         return
     shape, form = source.shape, source.format
@@ -40,7 +40,7 @@ def check_places(source: Any) -> None:
 
 
 def _check_compressed(source: Any, shape: tuple[int, int], major: str, minor: str) -> None:
-    """``shape``: how many there are of either kind."""
+    """``shape``: the numbers of rows and columns, or of columns and rows, major ones first."""
     pointer, index = indices_of(source.indptr), indices_of(source.indices)
     if pointer.shape != (shape[0] + 1,):
         raise SizeError(f"indptr has {pointer.size} numbers, and the matrix {shape[0]} {major}s")
@@ -62,7 +62,7 @@ def _check_compressed(source: Any, shape: tuple[int, int], major: str, minor: st
 
 
 def _first_beyond(index: NDArray[Any], count: int) -> int | None:
-    """The first that is not from 0 to count - 1."""
+    """The position of the first index that is not from 0 to count - 1."""
     unsigned = index.view(f"u{index.itemsize}")  # a negative index becomes large
     if not unsigned.size or unsigned.max() < count:
         return None

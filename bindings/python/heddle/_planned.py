@@ -1,4 +1,4 @@
-"""The operator of a solver: of a matrix, as a plan stores it, of an adjoint, or of a function."""
+"""The operator of a solver: of a matrix stored by a plan, of an adjoint, or of a function."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ def is_matrix(A: Any) -> bool:
 def operator_for(
     A: Any, method: str, stored: dict[str, str], profile: Profile | str | os.PathLike[str] | None
 ) -> tuple[Any, Any, str, Any, int | None]:
-    """``stored``: settings of storage. The operator, what it was made of, entry and dtype; and of a
-    tree, which keeps them, the generation of its entries."""
+    """Returns the operator, the object it was made from, its entry and dtype and, for a tree, which
+    keeps its entries, their generation. ``stored``: settings of storage."""
     if not is_matrix(A):
         of_adjoint = isinstance(A, Adjoint)
         if profile is not None or stored.keys() - {"device", "threads"}:

@@ -1,4 +1,4 @@
-"""Preconditioners as ``Solver`` takes them: by text, or functions of Python."""
+"""The preconditioners that ``Solver`` takes: texts, or functions of Python."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def arrays_of_multigrid(
     rows: int, entry: str, dtype: np.dtype, coordinates: ArrayLike | None,
     candidates: ArrayLike | None,
 ) -> tuple[Any, Any]:  # fmt: skip
-    """Points and fields as the library takes them."""
+    """Points and fields in the form that the library takes."""
     points = fields = None
     shape = rows, *_row_shapes[entry]
     if coordinates is not None:
@@ -48,7 +48,7 @@ def arrays_of_multigrid(
 
 
 def _how_to_block(points: Any) -> str:
-    """The call that makes blocks of a matrix of numbers, one for each of these points."""
+    """The call that makes a matrix of blocks, one for each of these points, from one of numbers."""
     size = points.shape[1] if points.ndim == 2 and points.shape[1] in (2, 3) else 3
     return (
         f": blocks of {size} x {size} numbers are the entries of A.tobsr(({size}, {size})), A being "
@@ -57,8 +57,8 @@ def _how_to_block(points: Any) -> str:
 
 
 def _fields(given: Any, shape: tuple[int, ...]) -> Any:
-    """One after the other, ``(k, *shape)``; from that, from flat ones, from one alone, and from the
-    columns in which PyAMG keeps them."""
+    """Fields one after the other, ``(k, *shape)``; made from that shape, from flat fields, from a
+    single field, or from the columns in which PyAMG keeps them."""
     size = math.prod(shape)
     if given.shape in forms(shape):
         return given.reshape(1, *shape)

@@ -1,4 +1,4 @@
-"""Ranks: threads of the process that share a matrix's rows, each maybe with a GPU of its own."""
+"""Ranks: threads of the process that share a matrix's rows, each with its own GPU or without."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from ._matrix import Adjoint, Matrix
 
 
 def ranks_worth_it(A: Any, told: dict[str, str]) -> tuple[int | None, str]:
-    """How many ranks ``heddle solve --ranks auto`` takes on the named devices, all GPUs of one host
-    or none, and their names; no ranks where one device is predicted to be as good."""
+    """The number of ranks that ``heddle solve --ranks auto`` takes on the named devices, all GPUs
+    of one host or none, and their names; no ranks if one device is predicted to be as good."""
     if not isinstance(A, Matrix):
         raise UnsupportedError("ranks share a matrix, not an adjoint or an operator")
     devices = list(dict.fromkeys(devices_of(told)))
@@ -33,12 +33,12 @@ def ranks_worth_it(A: Any, told: dict[str, str]) -> tuple[int | None, str]:
 
 
 def devices_of(told: dict[str, str]) -> list[str]:
-    """Commas are between those of several ranks."""
+    """The names of the devices, which commas separate if there are several ranks."""
     return [one_name(name) for name in told.get("device", "cpu").split(",")]
 
 
 class OnRanks:
-    """In an operator's place: a matrix whose rows ranks share, anew for each solve."""
+    """Stands in for an operator: a matrix whose rows ranks share, anew for each solve."""
 
     plan = ""
 

@@ -1,4 +1,4 @@
-"""What came of a solve."""
+"""The result of a solve."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ from ._errors import UsageError
 
 
 class Result:
-    """What came of a solve.
+    """The result of a solve.
 
     Attributes
     ----------
     x
-        The solution, of the form of b: the array itself where ``out`` was given.
+        The solution, in the form of b: the array itself if ``out`` was given.
     status
-        How it ended: ``"converged"``, ``"iteration limit"``, ``"not Hermitian"``, ...
+        How the solve ended: ``"converged"``, ``"iteration limit"``, ``"not Hermitian"``, ...
     iterations
     residual
         \\|b - A x| / |b|, computed for this x.
     returned
         Which x this is: ``"last"``, the one of the last iteration; ``"best"``, the one of the least
-        residual among those that were looked at; ``"guess"``.
+        residual among those computed; ``"guess"``.
     residual_norm, backward_error, seconds
         See ``Report`` in docs/reference/cpp.md.
     detail
-        Why it ended so, and what to do about it, in the words of the command line; ``""`` where
-        the status says all.
+        Why it ended so, and what to do about it, in the words of the command line; ``""`` if the
+        status says all.
     """
 
     __slots__ = ("x", "method", "_told", "_history")

@@ -1,4 +1,4 @@
-"""Functions that solve once, in SciPy's manner."""
+"""Functions that solve once, in the manner of SciPy."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ def solve(
     callback: Callback | None = None,
     **settings: Any,
 ) -> Result:
-    """Solves A x = b once, by a method that the matrix allows; the settings are those of
-    ``Solver``, and ``detail`` of the result says why it was not solved, or what took over. The
-    history is recorded. A b in a GPU's memory is solved there. An operator without entries, or an
-    adjoint, needs a method that you name.
+    """Solves A x = b once, by a method that the matrix allows. The settings are those of
+    ``Solver``, and ``detail`` of the result says why it was not solved, or which method took over.
+    The history is recorded. If b is in a GPU's memory, it is solved there. An operator without
+    entries, or an adjoint, needs a method that you name.
 
     >>> import numpy as np
     >>> import heddle
@@ -62,8 +62,8 @@ _solved.shown(solve, Solver)
 
 
 def _promoted(A: Any, b: ArrayLike, *least: Any) -> Any:
-    """A in a type that holds b as well, and ``least``, as SciPy's solvers have it. A
-    ``heddle.Matrix`` stays as it is."""
+    """A in a type that also holds b and ``least``, as in SciPy's solvers. A ``heddle.Matrix`` is
+    left unchanged."""
     if isinstance(A, (Matrix, Adjoint)):
         return A
     dtype_of_b = dtype_of_array(b) if on_gpu(b) else _plain_b(b).dtype
@@ -90,7 +90,7 @@ def _plain_b(b: ArrayLike) -> NDArray[Any]:
 
 
 def _in_double(b: Any, dtype: np.dtype) -> Any:
-    """An array of CuPy in the matrix's type; single precision alone is converted."""
+    """An array of CuPy in the matrix's type; only single precision is converted."""
     single = {np.dtype(np.float64): np.float32, np.dtype(np.complex128): np.complex64}
     if package_of(b) == "cupy" and b.dtype == single.get(dtype):
         return b.astype(dtype)
@@ -176,7 +176,7 @@ _manner = """
 def cg(A: Any, b: ArrayLike, x0: ArrayLike | None = None, *, rtol: float = 1e-5, atol: float = 0.0,
        maxiter: int | None = None, M: Any = None,
        callback: Callback | None = None, **settings: Any) -> Solution:  # fmt: skip
-    """Conjugate gradient, for Hermitian positive definite matrices."""
+    """Conjugate gradients, for Hermitian positive definite matrices."""
     return _in_scipys_manner("cg", A, b, x0, rtol, atol, maxiter, M, callback, settings)
 
 
@@ -197,8 +197,8 @@ def bicgstab(A: Any, b: ArrayLike, x0: ArrayLike | None = None, *, rtol: float =
 def gmres(A: Any, b: ArrayLike, x0: ArrayLike | None = None, *, rtol: float = 1e-5,
           atol: float = 0.0, restart: int | None = None, maxiter: int | None = None, M: Any = None,
           callback: Callback | None = None, **settings: Any) -> Solution:  # fmt: skip
-    """GMRES, restarted after ``restart`` iterations (20 without it, n at most, as in SciPy), for
-    any square matrix; ``maxiter`` counts restarts, and is 10 n without it. M preconditions from the
+    """GMRES, restarted after ``restart`` iterations (20 by default, at most n, as in SciPy), for
+    any square matrix; ``maxiter`` counts restarts, and is 10 n by default. M preconditions from the
     right, SciPy's from the left."""
     return _in_scipys_manner("gmres", A, b, x0, rtol, atol, maxiter, M, callback, settings,
                              restart=20 if restart is None else restart)  # fmt: skip
@@ -209,17 +209,18 @@ def lsmr(
     maxiter: int | None = None, x0: ArrayLike | None = None, *, callback: Callback | None = None,
     **settings: Any,
 ) -> tuple[NDArray[Any], int, int, float, float, float, float, float]:  # fmt: skip
-    """LSMR: the x that minimizes |b - A x|^2 + damp^2 |x|^2, for a matrix A of any shape; of those
-    the one of the least norm, where x0 is not given.
+    """LSMR: the x that minimizes |b - A x|^2 + damp^2 |x|^2, for a matrix A of any shape; if there
+    are several, the one of the least norm, unless x0 is given.
 
-    Takes the arguments of ``scipy.sparse.linalg.lsmr`` but ``conlim`` and ``show``; of the two
-    tolerances the smaller one counts. As SciPy's it works in double precision, except with a
-    ``heddle.Matrix`` in single. A b in a GPU's memory is solved there. ``callback(iteration,
-    |A^H r| / (|A| |r|))``. The settings are those of storage and of least squares.
+    Takes the arguments of ``scipy.sparse.linalg.lsmr`` except ``conlim`` and ``show``; the smaller
+    of the two tolerances counts. Like SciPy's it works in double precision, except with a
+    ``heddle.Matrix`` in single. If b is in a GPU's memory, it is solved there.
+    ``callback(iteration, |A^H r| / (|A| |r|))``. The settings are those of storage and of least
+    squares.
 
-    Returns ``(x, istop, itn, normr, normar, norma, conda, normx)``. istop is 1 where A x = b is
-    solved, 2 where |A^H r| is small, 5 where rounding let it go no further, 7 after ``maxiter``
-    iterations (the smaller side of A without it), -1 where the status was another.
+    Returns ``(x, istop, itn, normr, normar, norma, conda, normx)``. istop is 1 if A x = b is
+    solved, 2 if |A^H r| is small, 5 if rounding prevented further progress, 7 after ``maxiter``
+    iterations (by default the smaller side of A), -1 for any other status.
 
     >>> import numpy as np
     >>> import heddle

@@ -1,5 +1,5 @@
 """Settings by name: which of them a call takes, and how its signature and docstring show them. The
-table of all is the library's, so that a new setting needs nothing here."""
+library has the table of all settings, so a new setting needs no change here."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ table: list[dict[str, Any]] = json.loads(_heddle.settings_table())
 
 
 def _default(row: dict[str, Any]) -> Any:
-    """The default as a value of Python; None where it is in words."""
+    """The default as a value of Python; None if it is in words."""
     text, kind = row["default"], row["kind"]
     if kind == "yes_or_no":
         return text == "true"
@@ -42,7 +42,7 @@ for _row in table:
 
 
 class Taken:
-    """The settings that a call takes: those of some uses, ``but`` a few."""
+    """The settings that a call takes: those of some uses, except ``but``."""
 
     def __init__(self, call: str, *uses: str, but: Iterable[str] = ()) -> None:
         self.call = call
@@ -60,8 +60,8 @@ class Taken:
                 self._refuse(name)
 
     def texts(self, given: dict[str, Any]) -> dict[str, str]:
-        """Texts as the library takes them, by the caller's names, without those of a default.
-        Raises ``UsageError`` as ``check_names``; the library refuses values."""
+        """The texts that the library takes, by the caller's names, without those equal to a
+        default. Raises ``UsageError`` like ``check_names``; the library refuses values."""
         told = {}
         for name, value in given.items():
             row = self._spelled.get(name)
@@ -85,7 +85,7 @@ class Taken:
         return parts
 
     def for_method(self, method: str, told: dict[str, str]) -> dict[str, str]:
-        """Those that the method takes."""
+        """The settings that the method takes."""
         return {name: text for name, text in told.items()
                 if method in self._spelled[name].get("taken_by", (method,))}  # fmt: skip
 
@@ -107,8 +107,9 @@ class Taken:
         raise UsageError(f"there is no setting {name!r}")
 
     def shown(self, function: _Shown, passes: Callable[..., Any] | None = None) -> _Shown:
-        """Shows them in the signature in place of ``**settings``, and in the docstring in place of
-        the line ``{settings}``. ``passes``: the function to which they go on with its keywords."""
+        """Shows the settings in the signature in place of ``**settings``, and in the docstring in
+        place of the line ``{settings}``. ``passes``: the function to which ``function`` passes them
+        on, and whose keywords are shown too."""
         target: Any = function.__init__ if isinstance(function, type) else function
         signature = inspect.signature(target)
         *own, rest = signature.parameters.values()
@@ -129,7 +130,7 @@ class Taken:
 
 
 def _text(name: str, value: Any, row: dict[str, Any]) -> str | None:
-    """No numbers are no value."""
+    """The value as a text; None for an empty list of numbers, which counts as no value."""
     if type(value) in (int, float):
         return repr(value)
     kind = row["kind"]
@@ -156,7 +157,7 @@ def _number(value: Any) -> str:
 
 
 def _words(row: dict[str, Any]) -> list[str]:
-    """Lines of a docstring. The module textwrap would take as long as all else here."""
+    """Lines of a docstring. The module textwrap would take as long as all the rest here."""
     default = f"; default: {row['default']}" if row["default"] else ""
     lines = [", ".join(filter(None, (row["name"], row.get("alias")))), "   "]
     for word in f"{row['help']} ({row['values']}{default})".split():

@@ -34,7 +34,7 @@ _taken = Taken("heddle.Solver", *uses_of_solver)
 
 
 def _method_named(method: str) -> str:
-    """The name, which is "auto" in no other letters. Raises ``UsageError`` for what ``Solver`` does
+    """The name, with "auto" in lower case. Raises ``UsageError`` for a method that ``Solver`` does
     not take."""
     if not isinstance(method, str):
         raise UsageError(f"method={method!r} is no text, such as 'auto' or 'cg'")
@@ -49,7 +49,8 @@ def _method_named(method: str) -> str:
 
 
 def _copy_of(x: Any) -> Any:
-    """Of a guess; None of none, and of a package's whose arrays we cannot copy there."""
+    """A copy of a guess; None for None, and for an array of a package whose arrays cannot be copied
+    on the GPU."""
     if x is None or (on_gpu(x) and not package_of(x)):
         return None
     return copy_there(x) if on_gpu(x) else np.array(x)
@@ -57,50 +58,50 @@ def _copy_of(x: Any) -> Any:
 
 @_taken.shown
 class Solver:
-    """A solver that is kept: memory is allocated once, and each solve may bring another right-hand
+    """A solver that is kept: memory is allocated once, and each solve may have another right-hand
     side.
 
     Parameters
     ----------
     A
-        A ``Matrix``; what makes one; the adjoint ``A.H`` of one; or a ``LinearOperator`` of SciPy
-        or, on a GPU, CuPy (an object with ``shape``, ``dtype`` and ``matvec``) of real or complex
-        numbers.
+        A ``Matrix``; an object that makes one; the adjoint ``A.H`` of one; or a ``LinearOperator``
+        of SciPy or, on a GPU, CuPy (an object with ``shape``, ``dtype`` and ``matvec``) of real or
+        complex numbers.
     method
-        ``"auto"``: one that the matrix allows, and where a solve shows that it does not, another;
-        or ``"cg"``, ``"minres"``, ``"cr"``, ``"bicgstab"``,
-        ``"bicgstab2"``, ``"gmres"``, ``"fgmres"``, ``"cocg"``, ``"cocr"``, ``"chebyshev"``,
-        ``"richardson"``, ``"block-cg"``, which solves the up to 16 systems of ``solve_all`` in one
-        Krylov space.
+        ``"auto"``: one that the matrix allows, and another if a solve shows that it does not; or
+        ``"cg"``, ``"minres"``, ``"cr"``, ``"bicgstab"``, ``"bicgstab2"``, ``"gmres"``,
+        ``"fgmres"``, ``"cocg"``, ``"cocr"``, ``"chebyshev"``, ``"richardson"``, ``"block-cg"``,
+        which solves the up to 16 systems of ``solve_all`` in one Krylov space.
     preconditioner
-        ``"auto"``: ``"jacobi"`` where every diagonal entry has an inverse, else none; another text,
-        such as ``"block-jacobi:2"``, ``"jacobi*fsai"``, see docs/reference/command-line.md; ``None``; or
-        z = M^-1 r of your own: a function, a SciPy
-        ``LinearOperator``, or a matrix that stands for M^-1. Functions get an array of the solver's
-        own memory, which must not be kept; on a GPU it is of CuPy.
+        ``"auto"``: ``"jacobi"`` if every diagonal entry has an inverse, else none; another text,
+        such as ``"block-jacobi:2"``, ``"jacobi*fsai"``, see docs/reference/command-line.md;
+        ``None``; or your own z = M^-1 r: a function, a SciPy ``LinearOperator``, or a matrix that
+        stands for M^-1. Functions get an array in the solver's own memory, which must not be kept;
+        on a GPU it is an array of CuPy.
     profile
-        From which the plan is chosen: a ``Profile``, or the path of one. ``None``: those that
-        docs/reference/profiles.md names.
+        The profile from which the plan is chosen: a ``Profile``, or the path of one. ``None``:
+        those that docs/reference/profiles.md names.
 
         The matrix keeps a copy of its entries for each device, number of threads and plan. A tree,
-        ``storage="hisparse"``, is of the entries that A has now: after ``update_values`` its solves
+        ``storage="hisparse"``, has the entries that A has now: after ``update_values`` its solves
         raise ``UsageError``.
     null_space
-        Vectors v with A v = 0 and v* A = 0, of b's shape, or several, as ``solve_all`` takes
-        right-hand sides: the system is solved in the space orthogonal to them, and b is projected
-        into it.
+        A vector v with A v = 0 and v* A = 0, of b's shape, or several, in the form in which
+        ``solve_all`` takes right-hand sides: the system is solved in the space orthogonal to them,
+        and b is projected into it.
     shift
-        Solve (A + shift I) x = b, real; that matrix has preconditioners of products alone.
+        Solve (A + shift I) x = b, with a real shift; only preconditioners made of products work
+        for that matrix.
     coordinates, candidates
-        For multigrid, as docs/guide/multigrid.md has them: a point for each row of ``block2`` or
+        For multigrid, see docs/guide/multigrid.md: a point for each row of ``block2`` or
         ``block3`` entries; fields that A nearly maps to zero, or ``"adaptive"``.
     varies
         A function as preconditioner may be another map each time; then only fgmres takes it.
     ranks
-        Solve on so many ranks, threads that share the rows, as ``heddle solve --ranks`` and
-        docs/guide/distributed.md have it; ``device`` names one for all of them or, with commas, one for
-        each. ``"auto"`` takes as many of these as are predicted to be worth it. Each solve shares
-        the matrix out anew, and takes arrays in the host's memory.
+        The number of ranks to solve on, threads that share the rows, as in ``heddle solve --ranks``
+        and docs/guide/distributed.md; ``device`` names one device for all of them or, with commas,
+        one for each. ``"auto"`` takes as many of these as are predicted to be worth it. Each solve
+        distributes the matrix anew, and takes arrays in the host's memory.
     {settings}
 
     >>> import numpy as np
@@ -167,7 +168,7 @@ class Solver:
     def _refuse_unused(
         told: dict[str, str], takes_multigrid: bool, ranks: Any, coordinates: Any, candidates: Any
     ) -> None:
-        """Raises ``UsageError`` for settings that the library does not get to see."""
+        """Raises ``UsageError`` for settings that do not reach the library."""
         uses = _taken.by_use(told)
         if "ranks" in uses and ranks is None:
             name = next(iter(uses["ranks"]))
@@ -179,7 +180,7 @@ class Solver:
                 raise UsageError(f"{name} is for the preconditioner multigrid")
 
     def _store(self, A: Any, method: str, told: dict[str, str], profile: Any, ranks: Any) -> None:
-        """Brings A to a device, or to ranks, of whose devices and threads ``told`` tells then."""
+        """Brings A to a device, or to ranks; ``told`` then holds the ranks' devices and threads."""
         if ranks == "auto":
             A = A if not is_matrix(A) or isinstance(A, Matrix) else Matrix(A)
             ranks, told["device"] = ranks_worth_it(A, told)
@@ -199,7 +200,7 @@ class Solver:
         return self._base.shifted(shift) if shift != 0 else self._base
 
     def _begin(self, settings: _heddle.Settings | None = None) -> None:
-        """Makes what solves, of ``_base``. ``settings``: if they are at hand."""
+        """Makes the library's solver from ``_base``. ``settings``: if they have been made."""
         try:
             self._make(settings)
         except SingularError:
@@ -240,7 +241,7 @@ class Solver:
             self._own.set_null_space(len(vectors), place)
 
     def _null_vectors(self, given: Any) -> Any:
-        """Of shape ``(k, *self._shape)``, or None."""
+        """The null vectors in the shape ``(k, *self._shape)``, or None."""
         if given is None:
             return None
         vectors = self._one_after_another(given, "null_space")
@@ -250,9 +251,9 @@ class Solver:
         return vectors
 
     def edited(self, *, set: Any = None, add: Any = None, remove: Any = None) -> Solver:
-        """A solver of the edited matrix, where the storage is ``"hisparse"``: its tree shares all
-        nodes with this one's but those that the edits, as of ``Matrix.edited``, touch. This solver
-        stays as it is; the other has its options, and no ``A``.
+        """A solver of the edited matrix, if the storage is ``"hisparse"``: its tree shares all
+        nodes with this one's except those that the edits touch; edits are as for ``Matrix.edited``.
+        This solver is unchanged; the other has its options, and no ``A``.
 
         >>> import numpy as np
         >>> import heddle
@@ -286,19 +287,19 @@ class Solver:
             Shape ``(n,)`` numbers, ``(n, 4)`` quaternions w, x, y, z, ``(n, 3)`` for 3x3 blocks; or
             all of it flat. No copy is made of a contiguous array of the matrix's type. A type that
             would lose digits, such as double for a matrix in single precision, raises
-            ``UnsupportedError``. For a solver on a GPU also an array of CuPy, PyTorch, JAX or Numba
-            in that GPU, which is contiguous and of the matrix's type.
+            ``UnsupportedError``. For a solver on a GPU, b may also be an array of CuPy, PyTorch,
+            JAX or Numba on that GPU, contiguous and of the matrix's type.
         out
-            Where x goes: a contiguous array of the matrix's type, which is never copied, in either
-            memory, of NumPy or by DLPack (PyTorch's tensors), and shares none with b. Without it x
-            is an array of NumPy, or, of a b in a GPU's memory, of CuPy or PyTorch; of JAX's and
-            Numba's b's there it cannot be left out.
+            Where x goes: a contiguous array of the matrix's type, which is never copied. It lies in
+            either memory, is of NumPy or accessible by DLPack (PyTorch's tensors), and shares no
+            memory with b. Without it x is an array of NumPy or, for a b in a GPU's memory, of CuPy
+            or PyTorch; for a b of JAX or Numba there, it must be given.
         x0
-            Where to start from, of the types and shapes that b may have; zero without it.
-            ``x0=out`` starts from what ``out`` holds.
+            The guess to start from, of the types and shapes that b may have; zero by default.
+            ``x0=out`` starts from the values in ``out``.
         callback
-            ``callback(iteration, relative_residual)`` after each iteration but the last. What it
-            raises ends the solve and is raised here.
+            ``callback(iteration, relative_residual)`` after each iteration except the last. An
+            exception that it raises ends the solve and is raised here.
         """
         kept = _copy_of(out) if self._is_free and x0 is out else None  # a solve overwrites it
         result = self._solve_once(b, out, x0, callback)
@@ -307,7 +308,7 @@ class Solver:
         return result
 
     def _turns_from(self, status: str, iterations: int) -> bool:
-        """Whether another method takes over, as the command line has it, where none was named."""
+        """True if another method takes over, as in the command line, when none was named."""
         if status == "converged":
             return False
         other, why = _heddle.choose_other_method(self.method, status, iterations)
@@ -330,7 +331,8 @@ class Solver:
         return Result(x, self.method, told, history)
 
     def _entry_not_finite(self) -> str:
-        """The first of the matrix, in words; empty where all are finite or A is no matrix."""
+        """The matrix's first entry that is not finite, in words; empty if there is none, or no
+        matrix."""
         matrix = self.A.H if isinstance(self.A, Adjoint) else self.A
         if not isinstance(matrix, Matrix):
             return ""
@@ -372,7 +374,8 @@ class Solver:
 
     @property
     def plan(self) -> str:
-        """The plan of the stored matrix, see docs/reference/plans.md; empty for an operator without one."""
+        """The plan of the stored matrix, see docs/reference/plans.md; empty for an operator without
+        one."""
         return self._operator.plan
 
     def solve_all(
@@ -391,13 +394,13 @@ class Solver:
         b
             Shape ``(k, n)`` for numbers, ``(k, n, 4)`` for quaternions, ...: one right-hand side
             after the other; of the types that ``solve`` takes, in either memory. In the host's
-            memory also ``(n, k)``, ``(n, k, 4)``: one a column, where k is not n; this is copied.
-            Where k is n, one is a row: pass ``b.T`` for those in the columns of b.
+            memory also ``(n, k)``, ``(n, k, 4)``: one per column, if k is not n; this is copied.
+            If k is n, each row is a right-hand side: pass ``b.T`` for those in the columns of b.
         out, x0
-            As for ``solve``, of either shape; an ``out`` with a solution a column is written at the
-            end.
+            Same as for ``solve``, of either shape; an ``out`` with one solution per column is
+            written at the end.
 
-        Each has the result that it has alone, but for seconds; histories are not kept.
+        Each system has the same result as alone, except for seconds; histories are not kept.
 
         >>> import numpy as np
         >>> import heddle
@@ -435,7 +438,7 @@ class Solver:
         return [self._result(x, all, None) for x, (*all, _) in zip(out, told)]
 
     def _has_columns(self, given: Any) -> bool:
-        """Whether it is of shape ``(n, k, ...)``, and not of ``(k, n, ...)``."""
+        """True if the shape is ``(n, k, ...)``, and not ``(k, n, ...)``."""
         shape = tuple(getattr(given, "shape", ()))
         is_of_columns = len(shape) > 1 and (shape[0], *shape[2:]) == self._shape
         return is_of_columns and shape[1:] != self._shape and not on_gpu(given)
@@ -447,12 +450,12 @@ class Solver:
         return np.ascontiguousarray(array.swapaxes(0, 1)) if self._has_columns(array) else array
 
     def _several(self, b: Any) -> str:
-        """Where ``solve`` takes one right-hand side, and these are several."""
+        """Advice for an error of ``solve``, which takes one right-hand side, if b has several."""
         is_several = self._has_columns(b) or b.shape[1:] == self._shape
         return "; Solver.solve_all solves for several right-hand sides" if is_several else ""
 
     def _solve_in_place(self, b: Any, out: Any, x0: Any, callback: Callback | None) -> Result:
-        """Of arrays some of which lie in a GPU's memory; the others lie in the host's."""
+        """Solves with arrays some of which lie in a GPU's memory; the others lie in the host's."""
         keeps, b_place = self._place(b, "b")
         x = empty_like(b, b.shape) if out is None else out
         x_keeps, x_place = self._place(x, "out", writable=True)
@@ -466,7 +469,8 @@ class Solver:
         self, array: Any, name: str, stream: int | None = None, writable: bool = False,
         shape: tuple[int, ...] | None = None,
     ) -> tuple[Any, tuple[int, bool]]:  # fmt: skip
-        """What keeps the array alive, and where it lies. ``shape``: of several vectors."""
+        """The object that keeps the array alive, and where it lies. ``shape``: the shape of several
+        vectors."""
         given = place_of(array, self._operator, self.dtype, name, stream=stream, writable=writable)
         self._check_shape(given[0], shape, name)
         return given
@@ -487,24 +491,26 @@ class Solver:
             )
 
     def enqueue(self, b: Any, x: Any, *, stream: Any = None) -> None:
-        """Solves A x = b from the guess in x, in the order of a stream: behind what the stream
-        holds now, and before what it gets next. Returns at once; ``wait`` tells what came of it.
+        """Solves A x = b from the guess in x, in the order of a stream: after the work that the
+        stream holds now, and before work queued later. Returns at once; ``wait`` returns the
+        result.
 
         For a solver on a GPU whose plan says ``loop=graph`` or ``loop=persistent``. The solve is
-        one CUDA graph, made by the first call for these two arrays; ``docs/guide/embedding.md`` says more.
+        one CUDA graph, made by the first call for these two arrays; see
+        ``docs/guide/embedding.md``.
 
         Parameters
         ----------
         b, x
             Contiguous arrays of the matrix's type in the GPU's memory, of the shapes that ``solve``
-            takes. The solver keeps all that were enqueued until ``wait`` has returned. Those of a
-            captured solve are the caller's to keep, as long as the graph.
+            takes. The solver keeps all enqueued arrays until ``wait`` has returned. The caller must
+            keep those of a captured solve as long as the graph.
         stream
-            Of CuPy, of PyTorch, of CUDA Python, or the number of a ``cudaStream_t``; ``None`` is
-            the one on which x's package works now, else the default stream. While it is being
+            A stream of CuPy, PyTorch or CUDA Python, or the number of a ``cudaStream_t``; ``None``
+            is the one on which x's package works now, else the default stream. While it is being
             captured, the solve becomes part of the caller's graph, if ``prepare_enqueue`` was
             called before. Until the capture ends, call nothing else of heddle for that GPU, and let
-            no object of its end.
+            none of heddle's objects there be destroyed.
         """
         number = stream_number(stream, x)
         kept = self._places_of(b, x, number)
@@ -526,15 +532,15 @@ class Solver:
 
     def wait(self) -> Result:
         """Waits for the solves that were enqueued. The result is that of the last one; its
-        ``seconds`` are NaN. Raises ``UsageError`` where none has ended since the last ``solve``. It
-        does not wait for graphs of the caller's: synchronize the stream of their replays before."""
+        ``seconds`` are NaN. Raises ``UsageError`` if none has ended since the last ``solve``. It
+        does not wait for graphs of the caller's: first synchronize the stream of their replays."""
         *told, history = self._own.wait()
         key, (x, kept) = next(reversed(self._queued.items()))
         self._queued = {key: (x, kept)}
         return self._result(x, told, history)
 
     def cancel(self) -> None:
-        """From any thread: the enqueued solve that runs, or else the next one, ends as
+        """From any thread: ends the enqueued solve that is running, or else the next one, as
         ``"cancelled"`` within 16 iterations."""
         self._own.cancel()
 

@@ -21,8 +21,8 @@ _evaluated = Taken("Profile.loss", "storage", "tuning", "multigrid", but=_found)
 
 
 class Profile:
-    """What was measured of matrices on a device: ``Solver(A, profile=...)`` takes the plan of A's
-    pattern from it, or of a similar one. Made by ``tune`` and ``Profile.read``.
+    """Measurements of matrices on a device: ``Solver(A, profile=...)`` takes the plan for A's
+    pattern, or for a similar one, from it. Made by ``tune`` and ``Profile.read``.
 
     >>> import heddle
     >>> A = heddle.generate("poisson", 1000)
@@ -36,20 +36,20 @@ class Profile:
 
     @staticmethod
     def read(path: str | os.PathLike[str]) -> Profile:
-        """A file that ``write`` or ``heddle tune`` wrote, see docs/reference/profiles.md. Raises
-        ``FileError`` and ``UsageError``."""
+        """Reads a file that ``write`` or ``heddle tune`` wrote, see docs/reference/profiles.md.
+        Raises ``FileError`` and ``UsageError``."""
         return Profile(_heddle.Profile.read(os.fspath(path)))
 
     def write(self, path: str | os.PathLike[str], *, merge: bool = False) -> None:
-        """``merge`` adds to the file's profile, which must be of the same device, and replaces what
-        it has of the same matrices."""
+        """Writes the profile to a file. ``merge`` adds to the file's profile, which must be of the
+        same device, and replaces its records of the same matrices."""
         self._own.write(os.fspath(path), merge)
 
     def plan_for(
         self, A: Matrix, *, method: str = "cg", device: str = "cpu", threads: int = 0
     ) -> str:
-        """The plan for a matrix: of its pattern, or of a similar one; without that, the one that is
-        chosen without a profile. Raises ``UsageError`` for the profile of another device."""
+        """The plan for a matrix: the one for its pattern or a similar one; else the one chosen
+        without a profile. Raises ``UsageError`` for the profile of another device."""
         return self._own.choose(A._own, device, index(threads), method)
 
     @_evaluated.shown
@@ -57,20 +57,20 @@ class Profile:
         self, A: Matrix, *, method: str = "cg",
         callback: Callable[[int, int, float], Any] | None = None, **settings: Any,
     ) -> float:  # fmt: skip
-        """What the plan of this profile's domain loses on a matrix against the best that a search
-        finds there, as a share of its time; infinite where that plan cannot run. The arguments are
-        those of ``tune``."""
+        """The loss of the plan of this profile's domain on a matrix, compared with the best plan
+        that a search finds there, as a share of the best plan's time; infinite if the domain's plan
+        cannot run. The arguments are those of ``tune``."""
         told = {"objective": str(method), **_evaluated.texts(settings)}
         return self._own.evaluate(A._own, _heddle.Settings(told), callback)
 
     @property
     def content(self) -> dict[str, Any]:
-        """What a file of this profile holds."""
+        """The content of a file of this profile."""
         return json.loads(self._own.json)
 
     @property
     def plan(self) -> str | None:
-        """The plan of the last matrix, in all its keys; ``None`` where there is none."""
+        """The plan of the last matrix, in all its keys; ``None`` if there is none."""
         records = self.content["records"]
         return records[-1]["plan"] if records else None
 
@@ -95,23 +95,24 @@ def tune(
     callback: Callable[[int, int, float], Any] | None = None,
     **settings: Any,
 ) -> Profile:
-    """Measures which plan is the fastest for a matrix on a device, as ``heddle tune`` does: nothing
+    """Measures which plan is the fastest for a matrix on a device, like ``heddle tune``: nothing
     else should run there.
 
     Parameters
     ----------
     A
-        A ``Matrix``, or what makes one; or a dict of several by their names, of one entry, which
-        have a ``domain`` in common: the plan that is best over all is kept for others like them.
+        A ``Matrix``, or an object that makes one; or a dict of several, of one entry, by their
+        names, which have a ``domain`` in common: the plan that is best over all is kept for others
+        like them.
     method
-        Whose iteration is measured, or ``"product"``; ``"multigrid"``: its settings are tuned, which
-        ``profile.content["multigrids"]`` tells. With ``storage="hisparse"`` the size of a tree's
-        nodes is tuned.
+        The method whose iteration is measured, or ``"product"``; ``"multigrid"`` tunes the settings
+        of multigrid, which ``profile.content["multigrids"]`` reports. With ``storage="hisparse"``
+        the size of a tree's nodes is tuned.
     domain
-        The name of what the matrices have in common.
+        The name of the domain that the matrices have in common.
     callback
-        ``callback(tried, expected, seconds_left)``, now and then. What it raises, and Ctrl-C, end
-        the search.
+        ``callback(tried, expected, seconds_left)``, now and then. An exception that it raises, and
+        Ctrl-C, end the search.
     {settings}
 
     >>> import heddle

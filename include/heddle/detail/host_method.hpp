@@ -32,7 +32,7 @@ template <class S>
 struct HostStep {
   using T = sum_t<S>;
   int numbers = 0;                  // in the step's sums
-  VisitGroup<S> update = nullptr;   // what the step changes, then its sums
+  VisitGroup<S> update = nullptr;   // the step's changes, then its sums
   VisitGroup<S> sums = nullptr;     // the sums alone; null if there are none to form
   bool is_dot_of_product = false;   // the only sum is Re <v_in, v_out>, which a product forms
   VectorMap vectors = own_vectors;  // that `update` and `sums` take

@@ -31,7 +31,7 @@ struct NodeJoining {
 struct SumsOfRanks {
   const Index* group_at;       // null: sums are whole before the kernel begins
   const int* groups;           // groups of each node of this rank
-  PeerPacket* const* inboxes;  // those of all ranks
+  PeerPacket* const* inboxes;  // inboxes of all ranks
   PeerPacket* inbox;           // this rank's own
   const NodeJoining* joinings;
   const int* levels;  // where the joinings of each level begin, and their end

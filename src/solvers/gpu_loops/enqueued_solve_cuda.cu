@@ -212,7 +212,8 @@ class GraphSolve final : public EnqueuedSolve<S> {
     queue_true_residual(x, stream);
   }
 
-  /// What of solve_walk.hpp is captured on `stream`. Decisions are kernels of one thread.
+  /// The steps of solve_walk.hpp that are captured on `stream`. Decisions are kernels of one
+  /// thread.
   struct Steps {
     using Sum = double;
     GraphSolve& solve;

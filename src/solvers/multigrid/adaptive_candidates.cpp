@@ -89,7 +89,7 @@ class Relaxed {
   /// (Giraud et al. 2005). A field that depends on them is left unchanged.
   template <Ring R>
   void orthogonalize() {
-    std::vector<detail::OperatorField<S>> unit;  // of norm 1
+    std::vector<detail::OperatorField<S>> unit;  // fields of norm 1
     for (const detail::OperatorField<S>& x : fields_) {
       auto rest = detail::row_field_of<S>(matrix_);
       axpby<S>(S(1), x.view, S(0), rest.view, stream());

@@ -58,7 +58,7 @@ struct ColouredOperators {
   std::shared_ptr<const Basis> basis;  // order of the places
   OperatorField<S> scaled;             // D^-1 r in the basis of the matrix
   Array<S> right, result;              // in the basis of the places, row by row
-  Array<S> image;                      // of one colour: products on a GPU write to its beginning
+  Array<S> image;                      // for one colour: products on a GPU write to its beginning
   /// If ranks share the rows: brings other ranks' results for a colour into `result`.
   std::function<void(std::size_t colour, const Stream& stream)> exchange;
 

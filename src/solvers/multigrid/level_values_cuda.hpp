@@ -137,7 +137,7 @@ class LevelValues {
   StoredValues source_;
   Device device_;
   Array<Offset> slot_;
-  Array<TileComponent> components_;  // those of the finest level's tiles
+  Array<TileComponent> components_;  // components of the finest level's tiles
   std::vector<Values> values_;
   bool has_reach_ = false;
   bool has_values_ = false;  // the last estimates are from the GPU's values

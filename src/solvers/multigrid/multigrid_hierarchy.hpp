@@ -99,10 +99,10 @@ class Hierarchy final : public Levels<S> {
     // For a level that is smoothed.
     std::shared_ptr<SlicedJacobi<S>> jacobi;
     std::shared_ptr<Preconditioner<S>> before, after;  // each the adjoint of the other
-    std::shared_ptr<Chebyshev<S>> polynomial;          // that both are made of, or null
+    std::shared_ptr<Chebyshev<S>> polynomial;          // both are made of it; or null
     std::optional<SpectralInterval> interval;          // the polynomial's, if there is one
     std::shared_ptr<FirstNumbers<S>> first_numbers;  // the polynomial's, if a `NumberCycle` runs it
-    Array<Coefficient<Ring::real, S>> numbers;       // of its recurrence, in A's memory
+    Array<Coefficient<Ring::real, S>> numbers;       // numbers of its recurrence, in A's memory
     ColouredRows colours;                            // for Gauss-Seidel
     std::shared_ptr<ColouredOperators<S>> sweeps;
     TileMatrix norms, norm_inverses;  // D plus off-diagonal norms, for l1-Jacobi

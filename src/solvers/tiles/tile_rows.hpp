@@ -177,9 +177,9 @@ HEDDLE_INLINE bool exceeds(const Team& team, const ReachRows& q, Index row) {
 struct MendedRows {
   TilePattern restriction;
   const double* adjoint = nullptr;   // the restriction's values
-  const double* energies = nullptr;  // those of the fine rows
+  const double* energies = nullptr;  // energies of the fine rows
   double* scales = nullptr;
-  double* values = nullptr;  // those of the coarse matrix
+  double* values = nullptr;  // values of the coarse matrix
   const Offset* diagonal = nullptr;
   double* scratch = nullptr;  // a tile and its pivots for each coarse row
   double rounding = 0, least = 0;

@@ -33,8 +33,8 @@ struct WarpProduct {
 
   const TileProduct& p;
   const RowUnit& unit;
-  Places places;      // those of p
-  EntryTerms* terms;  // those of a batch's entries
+  Places places;      // places of p
+  EntryTerms* terms;  // terms of a batch's entries
   int lane = static_cast<int>(threadIdx.x);
   int i = lane / 4, m = lane % 4;  // A(i, m), B(m, i), D(i, 2 m)
   bool has_sums = i < H && 2 * m < side;
