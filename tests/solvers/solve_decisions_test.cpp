@@ -395,7 +395,6 @@ TEST(SolveDecisions, LimitsOfARun) {
   EXPECT_EQ(state.returned, Returned::guess);
 }
 
-/// An x whose rounding hides that it solves nothing is at no accuracy limit.
 TEST(SolveDecisions, CountNoRestartAfterTheLastIteration) {
   // Each run says that it arrived, and is off by more than it gains: the second one at the limit.
   SolverOptions options;
@@ -414,6 +413,7 @@ TEST(SolveDecisions, CountNoRestartAfterTheLastIteration) {
   EXPECT_GT(found.backward_error, 0) << "of the x that is returned";
 }
 
+/// An x whose rounding hides that it solves nothing is at no accuracy limit.
 TEST(SolveDecisions, SeeAnXThatGrowsInVain) {
   using Growth = detail::GrowthInVain<double>;
   const double b = 1;

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <limits>
 #include <string_view>
@@ -251,7 +250,7 @@ class HostSolve {
       const bool keeps = !on_gpu && !has_other_runs() && !solver_.method_.info.restarts;
       limits_.observe = [this, keeps](long long iteration, sum squared) {
         const bool is_on_its_way = !keeps || keep_at_drop(state_.iterations + iteration, squared);
-        return stop_([&] { return is_on_its_way ? ask(iteration, squared) : device::loop_grew; });
+        return stop_(is_on_its_way ? ask(iteration, squared) : device::loop_grew);
       };
     } else if (solver_.options_.observer || solver_.outer_ != nullptr) {
       limits_.observe = [this](auto iteration, sum squared) { return ask(iteration, squared); };

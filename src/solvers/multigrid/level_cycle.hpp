@@ -29,6 +29,14 @@ void cycle_level(On&& on) {
   on.smooth_again();   // z += C (r - A z), where C is the adjoint of B
 }
 
+/// `stream` for fields of a level, whose rows may be shared in another way: sums on a level are
+/// over the rows of that level.
+inline Stream with_share(const Stream& stream, RowShare* share) {
+  Stream own = stream;
+  own.share = share;
+  return own;
+}
+
 /// A preconditioner whose M^-1 is an operator.
 template <class S>
 class InverseOperator final : public Preconditioner<S> {
@@ -126,13 +134,6 @@ class LevelCycle final : public Preconditioner<S> {
       axpby<S>(S(1), level.smoothed_.view, S(1), z, stream);
     }
   };
-
-  /// Sums on a level are over the rows of that level.
-  static Stream with_share(const Stream& stream, RowShare* share) {
-    Stream own = stream;
-    own.share = share;
-    return own;
-  }
 
   OperatorReference<S> matrix_;
   Transfer transfer_;

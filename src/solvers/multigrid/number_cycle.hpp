@@ -71,7 +71,7 @@ class NumberCycle final : public Preconditioner<S> {
       throw Error(ErrorKind::size_mismatch,
                   "multigrid: the fields differ in layout; copy one first");
     }
-    cycle_level(Steps{*this, r, z, stream});
+    cycle_level(Steps{*this, r, z, with_share(stream, nullptr)});
   }
 
  private:
@@ -79,7 +79,7 @@ class NumberCycle final : public Preconditioner<S> {
     const NumberCycle& level;
     const FieldView<const S>& r;
     const FieldView<S>& z;
-    const Stream& stream;
+    Stream stream;
     S first = (*level.numbers_)[1].real();
     S kept = (*level.numbers_)[2].real();
     S added = (*level.numbers_)[3].real();

@@ -331,7 +331,6 @@ HEDDLE_INLINE void begin_on_matrix(SolveState<T>& state, const SolveGoal<T>& goa
   state.fruitless = -1;  // not a restart of the recurrence that runs next
   state.verify = true;
   state.in_doubt = 0;
-  state.backward_error = not_a_number<T>;
   state.otherwise = Status::stagnated;
   state.aim = infinity<T>;  // no aim was missed either
   judge_iterate(state, goal);

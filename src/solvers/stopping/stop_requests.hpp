@@ -38,18 +38,18 @@ class StopRequests {
   double elapsed() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
   bool is_late() const { return elapsed() >= time_limit_; }
 
-  /// The request that all ranks agree on. This rank requests `own()`, a device::LoopEnd, unless it
-  /// is late.
-  template <class Own>
-  device::LoopEnd operator()(const Own& own) {
-    const device::LoopEnd request = is_late() ? device::loop_time : own();
+  /// The request that all ranks agree on. This rank requests `own`, or an end by the clock if it is
+  /// late and that outranks `own`. An observer is asked in each iteration, late or not: one that
+  /// communicates is then called by all ranks.
+  device::LoopEnd operator()(device::LoopEnd own) {
+    const device::LoopEnd request = std::max(own, is_late() ? device::loop_time : own);
     if (share_ == nullptr) return request;
     request_ = std::max(request_, request);
     return share_->agree(request_);
   }
-  /// The same for a rank that requests an end if `goes_on` returns false.
-  device::LoopEnd ask(const auto& goes_on) {
-    return (*this)([&] { return goes_on() ? device::loop_runs : device::loop_cancelled; });
+  /// The same for a rank that requests an end unless it `goes_on`.
+  device::LoopEnd ask(bool goes_on) {
+    return (*this)(goes_on ? device::loop_runs : device::loop_cancelled);
   }
 
  private:

@@ -86,7 +86,7 @@ class BlockConjugateGradientLoop final : public BlockSolve<S> {
     using Sum = T;
     BlockConjugateGradientLoop& loop;
     FieldView<const S> b;
-    FieldView<S> x;  // the caller's, like b
+    FieldView<S> x;  // b and x are the caller's in `scale` and `unscale`, which alone read them
     std::size_t j, place = 0;
 
     SolveState<T>& state() const { return loop.columns_[j].state; }
@@ -331,10 +331,9 @@ class BlockConjugateGradientLoop final : public BlockSolve<S> {
       if (!column.has_left) staying.push_back(static_cast<int>(i));
       have_arrived = have_arrived && (column.has_arrived || column.has_left);
     }
-    const device::LoopEnd wished = stop_->ask([&] {
-      const SolverOptions& options = this->system().options;
-      return !options.observer || options.observer({iterations_, worst, stop_->elapsed()});
-    });
+    const auto& observer = this->system().options.observer;
+    const device::LoopEnd wished =
+        stop_->ask(!observer || observer({iterations_, worst, stop_->elapsed()}));
     for (std::size_t i = 0; !have_arrived && i < running_.size(); ++i) {
       keep_at_drop(running_[i], recurrence_->squared_residual(static_cast<int>(i)));
     }
@@ -391,13 +390,14 @@ class BlockConjugateGradientLoop final : public BlockSolve<S> {
       ColumnSteps column{*this, b_[j], x, j};
       if (state.scaled != 0) walk::unscale(column);
     }
+    // At a limit of the others, a column that left early is as good as it gets.
+    const bool has_left = columns_[j].has_left && state.status != Status::iteration_limit;
     detail::tell(state, matrix_.rows(), report);
-    report.detail =
-        columns_[j].has_no_number()
-            ? text_of_refused_b
-            : text_of_end(state.status, {.info = block_conjugate_gradient_info,
-                                         .end_of_run = columns_[j].end_of_run,
-                                         .grew_in_vain = columns_[j].has_left || state.in_vain});
+    report.detail = columns_[j].has_no_number()
+                        ? text_of_refused_b
+                        : text_of_end(state.status, {.info = block_conjugate_gradient_info,
+                                                     .end_of_run = columns_[j].end_of_run,
+                                                     .grew_in_vain = state.in_vain || has_left});
   }
 
   const LinearOperator<S>& matrix_;

@@ -260,10 +260,9 @@ class LobpcgLoop final : public EigenLoop<S> {
   }
 
   bool is_over(T worst) {
-    const device::LoopEnd request = stop_->ask([&] {
-      return !options_.observer ||
-             options_.observer({report_.iterations, static_cast<double>(worst), stop_->elapsed()});
-    });
+    const device::LoopEnd request = stop_->ask(
+        !options_.observer ||
+        options_.observer({report_.iterations, static_cast<double>(worst), stop_->elapsed()}));
     const bool is_at_limit = report_.iterations >= options_.max_iterations;
     const Status status = status_of_request(request, is_at_limit);
     if (status != Status::converged) end(status);

@@ -338,12 +338,11 @@ class LsmrLoop {
          is_rounding(gradient, residual, tenth) || !std::isfinite(gradient + residual))) {
       return false;
     }
-    const device::LoopEnd request = stop_->ask([&] {
-      return !options_.observer ||
-             options_.observer(
-                 {{report_.iterations, relative_gradient(gradient, residual), stop_->elapsed()},
-                  relative_residual(residual)});
-    });
+    const device::LoopEnd request =
+        stop_->ask(!options_.observer ||
+                   options_.observer({{report_.iterations, relative_gradient(gradient, residual),
+                                       stop_->elapsed()},
+                                      relative_residual(residual)}));
     const bool is_at_limit = report_.iterations >= options_.max_iterations;
     const Status status = status_of_request(request, is_at_limit);
     if (status != Status::converged) end(status);
