@@ -31,8 +31,8 @@ void check_threads() {
   if (is_initialized != 0) MPI_Query_thread(&level);
   if (is_initialized == 0 || level < MPI_THREAD_SERIALIZED) {
     throw Error(ErrorKind::usage,
-                "MPI is to be initialized by MPI_Init_thread for MPI_THREAD_SERIALIZED: a thread "
-                "of its own may drive the exchange");
+                "MPI must be initialized by MPI_Init_thread with MPI_THREAD_SERIALIZED: a separate "
+                "thread may drive the exchange");
   }
 }
 
@@ -129,7 +129,7 @@ class MpiCommunicator final : public Communicator {
         if (status >= failure && Clock::now() - start > patience) {
           fail(ErrorKind::internal,
                "rank " + std::to_string(rank_) + " has ended, status " + std::to_string(status) +
-                   ", while others work: its command line or its surroundings are others");
+                   ", while others work: its command line or its environment differs");
           return false;
         }
         std::this_thread::sleep_for(std::chrono::milliseconds(1));

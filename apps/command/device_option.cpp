@@ -25,11 +25,11 @@ Device with_cache(Device gpu, bool quiet) {
 void DeviceOption::add_to(CLI::App& command) {
   command
       .add_option("--device", device,
-                  "cpu, cuda or cuda:N for the GPU of that number, auto for a GPU where one works")
+                  "cpu, cuda or cuda:N for GPU number N, or auto for a GPU if one works")
       ->capture_default_str()
       ->transform(any_case())
       ->type_name("DEVICE");
-  command.add_option("--threads", threads, "threads to use; 0 takes every core")
+  command.add_option("--threads", threads, "CPU threads; 0 uses every core")
       ->capture_default_str()
       ->transform(whole_number(0, max_threads))
       ->type_name("N");
@@ -40,8 +40,8 @@ Device DeviceOption::on(bool quiet) const {
   if (threads > 0) set_default_threads(threads);
   const std::optional<int> gpu = gpu_named(device);
   if (device == "auto" && !quiet) {
-    say("--device auto takes " + (gpu ? "the first GPU: " + Device::cuda(0).description()
-                                      : "the CPU: " + Device::why_no_gpu()));
+    say("--device auto uses " + (gpu ? "the first GPU: " + Device::cuda(0).description()
+                                     : "the CPU: " + Device::why_no_gpu()));
   }
   return gpu ? with_cache(Device::cuda(*gpu), quiet) : Device::cpu(threads);
 }

@@ -19,7 +19,7 @@ nlohmann::ordered_json to_json(const GuessRecord& guesses) {
 std::string text_of(const GuessRecord& guesses) {
   char text[200];
   std::snprintf(text, sizeof text,
-                "of %s systems, from %.1f earlier solutions each (%lld at most): |b - A x| / |b| "
+                "for %s systems, from %.1f earlier solutions each (at most %lld): |b - A x| / |b| "
                 "goes from %.1e to %.1e before the iterations",
                 readable_count(guesses.count).c_str(), guesses.used(), guesses.most,
                 guesses.residual_before(), guesses.residual());

@@ -92,7 +92,7 @@ void use_help_groups(CLI::App& app, std::vector<std::string>& words) {
         std::string groups;
         for (const std::string& group : help_groups_of(command)) groups += " " + group;
         throw Error(ErrorKind::usage,
-                    "--help " + io::in_quotes(*(help + 1)) + ": there are" + groups + " all");
+                    "--help " + io::in_quotes(*(help + 1)) + ": the groups are" + groups + " all");
       }
       words.erase(help + 1);
     }

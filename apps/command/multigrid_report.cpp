@@ -44,16 +44,16 @@ std::string text_of(const MultigridReport& report, StoredScalar level_precision)
           : is_solved                ? "the last solved exactly"
                                      : "none solved exactly") +
          "; operator complexity " + complexity + ", " +
-         readable_bytes(static_cast<double>(report.device_bytes)) + " beside A and " +
-         readable_bytes(static_cast<double>(report.host_bytes)) + " of the host, set up in " +
+         readable_bytes(static_cast<double>(report.device_bytes)) + " in addition to A and " +
+         readable_bytes(static_cast<double>(report.host_bytes)) + " on the host, set up in " +
          readable_seconds(report.setup_seconds) +
          (report.refresh_bytes > 0
               ? "; new values take " + readable_bytes(static_cast<double>(report.refresh_bytes)) +
-                    " of the GPU"
+                    " on the GPU"
               : "") +
          (level_precision == StoredScalar::single ? ", in floats" : "") +
-         (new_estimates > 0 ? "; new values asked for new estimates of the spectrum, " +
-                                  std::to_string(new_estimates) + " in all levels"
+         (new_estimates > 0 ? "; new values required new estimates of the spectrum, " +
+                                  std::to_string(new_estimates) + " on all levels"
                             : "");
 }
 

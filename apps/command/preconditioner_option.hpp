@@ -20,8 +20,8 @@ class PreconditionerOption {
         ->transform(one_of({"jacobi", "multigrid"}))
         ->type_name("jacobi|multigrid");
     app.add_option("--level-precision", level_precision_,
-                   "of multigrid: full, or single, whose cycles read and write floats; without "
-                   "it " +
+                   "precision of multigrid levels: full, or single, whose cycles read and write "
+                   "floats; default: " +
                        usual_precision)
         ->transform(one_of({"full", "single"}))
         ->type_name("full|single");
@@ -32,7 +32,7 @@ class PreconditionerOption {
   bool is_multigrid(bool usually) const {
     const bool is_it = name_.empty() ? usually : name_ == "multigrid";
     if (!is_it && !level_precision_.empty()) {
-      throw Error(ErrorKind::usage, "--level-precision is of multigrid, and this takes jacobi");
+      throw Error(ErrorKind::usage, "--level-precision is for multigrid, and this uses jacobi");
     }
     return is_it;
   }

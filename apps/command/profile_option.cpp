@@ -19,10 +19,9 @@ void add_known_profiles(RunFiles& files) {
 void ProfileOption::add_to(CLI::App& command, const bool& quiet) {
   quiet_ = &quiet;
   command
-      .add_option(
-          "--profile", path_,
-          "a tuning profile to choose the plan from, before all others; none: a prediction, "
-          "whatever profiles there are")
+      .add_option("--profile", path_,
+                  "a tuning profile to choose the plan from, ahead of all others; none: predict "
+                  "the plan and ignore all profiles")
       ->type_name("FILE|none");
 }
 

@@ -8,16 +8,16 @@ namespace heddle::cli {
 
 void RunOptions::add_plan_to(CLI::App& app, const std::string& matrices) {
   device.add_to(app);
-  app.add_option(
-         "--plan", plan,
-         "layout and schedule of " + matrices + ", as for `heddle solve`; chosen without it")
+  app.add_option("--plan", plan,
+                 "layout and schedule of " + matrices +
+                     ", as for `heddle solve`; default: chosen automatically")
       ->type_name("TEXT");
   profile.add_to(app, quiet);
 }
 
 void RunOptions::add_report_to(CLI::App& app) {
-  app.add_flag("--json", json, "the report as one JSON object");
-  app.add_flag("-q,--quiet", quiet, "no progress, and no report but --json");
+  app.add_flag("--json", json, "print the report as one JSON object");
+  app.add_flag("-q,--quiet", quiet, "no progress, and no report except --json");
 }
 
 Profiles RunOptions::profiles_on(const Device& of_run) const {

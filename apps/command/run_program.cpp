@@ -73,7 +73,10 @@ void set_signals() {
 /// default nor the name of a file.
 void refuse_empty_values(CLI::App& app) {
   const CLI::Validator not_empty(
-      [](const std::string& value) { return value.empty() ? std::string("it is empty") : ""; }, "");
+      [](const std::string& value) {
+        return value.empty() ? std::string("the value is empty") : "";
+      },
+      "");
   for (CLI::Option* option : app.get_options()) {
     if (option->get_items_expected_max() > 0) option->check(not_empty);
   }
@@ -124,10 +127,10 @@ std::string message_of(const CLI::ParseError& error, const CLI::App& app) {
     } else if (option != left.end()) {
       message = unknown(*option, "option", options_of(command));
     } else {
-      message = "'" + left.front() + "' is one word too many";
+      message = "'" + left.front() + "' is one argument too many";
     }
   }
-  return message + " (--help shows what there is)";
+  return message + " (see --help)";
 }
 
 /// `--complete WORD...`: prints a line for each possible last word. A command that is a program of

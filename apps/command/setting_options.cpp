@@ -78,7 +78,7 @@ void add_words(const CLI::App& command, const std::string& path, const std::stri
   }
   if (names(given, *known)) return;
   if (known->get_items_expected_max() == 0) {
-    if (value != "true" && value != "false") refuse(path, name + " is true or false");
+    if (value != "true" && value != "false") refuse(path, name + " must be true or false");
     if (value == "true") words.push_back(option);
   } else if (known->get_items_expected_max() == 1) {
     words.push_back(option + "=" + value);
@@ -121,8 +121,8 @@ void add_settings_file(CLI::App& command) {
   command
       .add_option_function<std::string>(
           "--settings", [](const std::string&) {},
-          "options in a JSON object, {\"tolerance\": 1e-8, \"max-iterations\": 500}; those of the "
-          "command line count before them")
+          "options in a JSON object, {\"tolerance\": 1e-8, \"max-iterations\": 500}; those on the "
+          "command line take precedence")
       ->type_name("FILE");
 }
 

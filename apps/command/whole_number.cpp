@@ -13,7 +13,7 @@ CLI::Validator whole_number(std::uint64_t least, std::uint64_t most) {
     const char* const end = text.data() + text.size();
     const auto [stop, failed] = std::from_chars(text.data(), end, number);
     if (failed != std::errc() || stop != end || number < least || number > most) {
-      return "'" + text + "' is no whole number from " + range;
+      return "'" + text + "' is not a whole number from " + range;
     }
     text = std::to_string(number);
     return "";
@@ -27,7 +27,7 @@ CLI::Validator positive_number(bool or_zero) {
     double number = 0;
     const bool is_number = CLI::detail::lexical_cast(text, number) && std::isfinite(number);
     if (is_number && (number > 0 || (or_zero && number == 0))) return "";
-    return "'" + text + "' is no number " + (or_zero ? "from 0 on" : range);
+    return "'" + text + "' is not a number " + (or_zero ? "of at least 0" : range);
   };
   return {check, range};
 }

@@ -119,7 +119,7 @@ AnalysisCase read_analysis(const CaseObject& object) {
   }
   for (const char* key : {"beta", "gamma"}) {
     if (object.has(key) && analysis.method != Method::newmark) {
-      object.refuse(object.path_of(key), "is of the method newmark, not of backward-euler");
+      object.refuse(object.path_of(key), "applies to the method newmark, not to backward-euler");
     }
   }
   // Unconditionally stable only for gamma >= 1/2 and 4 beta >= 2 gamma; others are for small steps.
@@ -153,19 +153,20 @@ SolverCase read_solver(const CaseObject& object, const AnalysisCase& analysis) {
     solver.earlier_solutions = object.count("earlier_solutions", 0, 32);
     if (solver.earlier_solutions > 0 && !analysis.is_stepped()) {
       object.refuse(object.path_of("earlier_solutions"),
-                    "is of analyses that take steps; leave it out");
+                    "applies only to analyses that take steps; leave it out");
     }
   }
   if (object.has("deflation")) {
     solver.deflation = object.count("deflation", 1, EigenOptions::max_pairs);
     if (!analysis.is_stepped()) {
-      object.refuse(object.path_of("deflation"), "is of analyses that take steps; leave it out");
+      object.refuse(object.path_of("deflation"),
+                    "applies only to analyses that take steps; leave it out");
     }
   }
   if (object.has("preconditioner")) {
     solver.multigrid = object.text_of("preconditioner", {"jacobi", "multigrid"}) == "multigrid";
     if (analysis.type == AnalysisType::modes) {
-      object.refuse(object.path_of("preconditioner"), "is not of modes; leave it out");
+      object.refuse(object.path_of("preconditioner"), "does not apply to modes; leave it out");
     }
   }
   return solver;

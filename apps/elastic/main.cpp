@@ -22,7 +22,7 @@ int main(int argc, char** argv) {
       ->required();
   cli::add_file(app, "-o,--output", options.output,
                 "where to write displacements and stresses for ParaView: one state (.vtu) or a "
-                "series (.pvd); of modes their shapes (.vtu)");
+                "series (.pvd); for modes, their shapes (.vtu)");
   cli::add_file(app, "--history", options.history,
                 "where to write iterations and energies of each step as CSV");
   cli::add_file(app, "--picture", options.picture,
@@ -34,8 +34,8 @@ int main(int argc, char** argv) {
       ->type_name("PREFIX");
   options.add_plan_to(app, "the matrix");
   options.preconditioner.add_to(app,
-                                "whatever the case says; where neither says one, multigrid in "
-                                "static analyses on a CPU, and jacobi elsewhere",
+                                "overriding the case; if neither gives one, multigrid in static "
+                                "analyses on a CPU, and jacobi elsewhere",
                                 "single where the matrix has 64 MiB or more");
   options.add_report_to(app);
   app.footer(

@@ -40,7 +40,7 @@ void assign_materials(Model& model, const Case& given, const Selector& selector)
   for (std::size_t t = 0; t < model.material_of.size(); ++t) {
     if (model.material_of[t] == none) {
       refuse(given,
-             "materials gives none to tetrahedron " + std::to_string(t + 1) + " of the mesh");
+             "no entry of materials covers tetrahedron " + std::to_string(t + 1) + " of the mesh");
     }
   }
 }
@@ -133,7 +133,7 @@ Model make_model(mesh::SolidMesh mesh, const Case& given) {
   for (const SurfaceLoadCase& load : given.loads) add_surface_load(model, load, selector);
   add_gravity(model, given.gravity);
   for (Point& velocity : model.velocity) velocity = given.analysis.initial_velocity;
-  if (model.unknowns() == 0) refuse(given, "supports leaves nothing to move");
+  if (model.unknowns() == 0) refuse(given, "the supports leave nothing free to move");
   return model;
 }
 

@@ -81,7 +81,7 @@ void check_balance(const Model& model) {
   detail::malformed_file(
       "nothing is supported and the loads are not in balance: they sum to the force " +
       text_of(force, of_force) + " and the moment " + text_of(moment, of_moment) +
-      " about the middle; add supports or balance the loads");
+      " about the centre; add supports or balance the loads");
 }
 
 /// The vertices of each part.
@@ -150,7 +150,7 @@ bool needs_projection(const Model& model, NullSpace wish) {
       std::all_of(model.fixed.begin(), model.fixed.end(), [](auto bits) { return bits == 0; });
   if (wish == NullSpace::rigid && !is_free) {
     detail::malformed_file(
-        "analysis.null_space is rigid, but there are supports: leave one of them out");
+        "analysis.null_space is rigid, but there are supports: leave one of the two out");
   }
   if (!is_free || wish == NullSpace::none) {
     check_supports(model, parts);

@@ -37,7 +37,7 @@ void check_outputs(const RunOptions& options) {
   files.writes("--history", options.history);
   if (options.dump) {
     if (options.dump->empty()) {
-      throw Error(ErrorKind::usage, "--dump is empty; give what the names begin with");
+      throw Error(ErrorKind::usage, "--dump is empty; give a prefix for the file names");
     }
     files.writes("--dump", dumped_matrix(*options.dump));
     files.writes("--dump", dumped_right_hand_side(*options.dump));
@@ -50,13 +50,13 @@ void check_output_fits(const RunOptions& options, const Case& given) {
     cli::check_ending("--output", options.output, ".pvd", "a series of states is written as");
   }
   if (given.analysis.is_stepped() && options.picture) {
-    throw Error(ErrorKind::usage, "--picture is of static analyses and of modes, not of a series");
+    throw Error(ErrorKind::usage, "--picture is for static analyses and modes, not for a series");
   }
   if (given.analysis.type != AnalysisType::modes) return;
   cli::check_ending("--output", options.output, ".vtu", "modes are written together, as");
-  if (options.history) throw Error(ErrorKind::usage, "--history is of steps, and modes have none");
+  if (options.history) throw Error(ErrorKind::usage, "--history is for steps, and modes have none");
   if (options.dump) {
-    throw Error(ErrorKind::usage, "--dump is of linear systems, and modes have none");
+    throw Error(ErrorKind::usage, "--dump is for linear systems, and modes have none");
   }
 }
 
@@ -64,7 +64,7 @@ void check_deflation(const Outcome& outcome) {
   const long long count = outcome.given.solver.deflation;
   if (count <= outcome.unknowns) return;
   detail::malformed_file("solver.deflation is " + std::to_string(count) + ", but " +
-                         std::to_string(outcome.unknowns) + " unknowns have no " +
+                         std::to_string(outcome.unknowns) + " unknowns do not have " +
                          std::to_string(count) + " eigenvectors");
 }
 
@@ -73,16 +73,17 @@ void check_deflation(const Outcome& outcome) {
 bool takes_multigrid(const RunOptions& options, const Case& given, const Device& device) {
   const bool is_of_modes = given.analysis.type == AnalysisType::modes;
   if (options.preconditioner && is_of_modes) {
-    throw Error(ErrorKind::usage, "--preconditioner is not of modes");
+    throw Error(ErrorKind::usage, "--preconditioner does not apply to modes; leave it out");
   }
   const bool usually = given.analysis.type == AnalysisType::statics && !device.on_gpu();
   const bool takes = options.preconditioner.is_multigrid(given.solver.multigrid.value_or(usually));
   if (takes && given.solver.deflation > 0) {
     if (!options.preconditioner) {
-      detail::malformed_file(given.path + ": solver.deflation is beside jacobi; take one of them");
+      detail::malformed_file(
+          given.path + ": solver.deflation goes with jacobi, not multigrid; choose one of them");
     }
     throw Error(ErrorKind::usage,
-                "--preconditioner multigrid is not combined with deflation; take one of them");
+                "--preconditioner multigrid cannot be combined with deflation; choose one of them");
   }
   return takes;
 }

@@ -151,8 +151,8 @@ std::string accuracy_text(const Outcome& outcome) {
   if (worst == nullptr) return "";
   char text[240];
   std::snprintf(text, sizeof text,
-                "rounding let %s of %s systems come no nearer than a residual of %.1e (backward "
-                "error %.1e); the tolerance asks for %.1e",
+                "rounding kept %s of %s systems from residuals below %.1e (backward error %.1e); "
+                "the tolerance asks for %.1e",
                 readable_count(outcome.steps_at_accuracy_limit()).c_str(),
                 readable_count(static_cast<long long>(outcome.steps.size())).c_str(),
                 worst->residual, worst->backward_error, outcome.given.solver.tolerance);

@@ -27,7 +27,7 @@ nlohmann::ordered_json to_json(const DeflationRecord& record) {
 std::string text_of(const DeflationRecord& record) {
   char text[240];
   std::snprintf(text, sizeof text,
-                "of %s systems by %d vectors: %.1f iterations each, %lld in the system before; "
+                "%s systems with %d vectors: %.1f iterations each, %lld in the system before; "
                 "eigenvectors %s (%lld iterations), coarse spaces %s",
                 cli::readable_count(record.systems).c_str(), record.vectors,
                 record.mean_iterations(), record.first_iterations,

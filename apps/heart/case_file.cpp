@@ -158,7 +158,7 @@ FibreCase read_fibres(const CaseObject& object, const std::string& case_path) {
   const json& angles = object.at("angles");
   if (!angles.is_array() || angles.size() != 2 || !angles[0].is_number() ||
       !angles[1].is_number()) {
-    object.refuse(object.path_of("angles"), "must be two numbers, degrees");
+    object.refuse(object.path_of("angles"), "must be two numbers, in degrees");
   }
   fibres.angle_from = angles[0].get<double>();
   fibres.angle_to = angles[1].get<double>();
@@ -177,7 +177,8 @@ StimulusCase read_stimulus(const CaseObject& object) {
   stimulus.duration = quantity(object, "duration", duration_range);
   stimulus.amplitude = quantity(object, "amplitude", amplitude_range);
   if (object.has("period") != object.has("count")) {
-    object.refuse(object.path(), "has one of period and count; give both, or none for one pulse");
+    object.refuse(object.path(),
+                  "has only one of period and count; give both, or neither for one pulse");
   }
   if (!object.has("period")) return stimulus;
   stimulus.period = quantity(object, "period", duration_range);
@@ -194,7 +195,7 @@ long long steps_of(const CaseObject& object, const char* key, double step) {
   const double steps = std::round(time / step);
   if (steps < 1 || !(std::abs(steps * step - time) <= 1e-6 * step)) {
     object.refuse(object.path_of(key),
-                  "is no whole number of time steps of " + shortest(step) + " ms");
+                  "is not a whole number of time steps of " + shortest(step) + " ms");
   }
   if (steps > 1e9) object.refuse(object.path_of(key), "takes more than 1e9 time steps");
   return static_cast<long long>(steps);
@@ -257,7 +258,7 @@ std::vector<NamedPoint> read_points(const CaseObject& object, const char* key) {
     // Names go into the first line of a file of comma-separated values.
     if (name.empty() || name != printable(name) || name.find_first_of(",\"") != std::string::npos) {
       object.refuse(object.path_of(key),
-                    "has a name that is empty, long, or no plain text: " + printable(name));
+                    "has a name that is empty, too long or not plain text: " + printable(name));
     }
     points.emplace_back(name, list.point(name.c_str()));
   }
@@ -270,7 +271,7 @@ void check_width(double width) {
   constexpr double least = 0.5, most = 1000;
   if (width >= least && width <= most) return;
   throw Error(ErrorKind::malformed_file,
-              "the mesh is " + shortest(width) + " mm wide, as its coordinates are mm; heart " +
+              "the mesh is " + shortest(width) + " mm wide, as its coordinates are in mm; heart " +
                   "muscle is from " + shortest(least) + " to " + shortest(most) + " mm wide");
 }
 
@@ -312,7 +313,7 @@ Case parse_case(const std::string& text, const std::string& path) {
   if (object.has("solver")) read.solver = read_solver(object.object("solver"));
   if (read.time.scheme == Scheme::newton && object.has("solver") &&
       object.object("solver").has("guess")) {
-    object.refuse("solver.guess", "is of the scheme splitting alone");
+    object.refuse("solver.guess", "applies only to the scheme splitting");
   }
   return read;
 }

@@ -43,19 +43,20 @@ std::vector<Point> read_fibres(const std::string& path, std::size_t elements) {
     Point direction{};
     for (double& part : direction) {
       p = io::read_double(io::skip_blanks(p), end, part);
-      if (p == nullptr) refuse("a line has three numbers, the direction of fibres in an element");
+      if (p == nullptr)
+        refuse("a line must have three numbers, the direction of the fibres in an element");
     }
     p = io::skip_blanks(p);
     if (*p != '\n') refuse("there are more than three numbers");
     ++p;
     const double size = length(direction);
     if (!std::isfinite(size)) refuse("the direction is not finite");
-    if (size == 0) refuse("the direction has the length 0");
+    if (size == 0) refuse("the direction has length 0");
     fibres.push_back((1 / size) * direction);
   }
   if (fibres.size() != elements) {
     throw Error(ErrorKind::malformed_file, path + ": " + std::to_string(fibres.size()) +
-                                               " directions of fibres, but the " + "mesh has " +
+                                               " fibre directions, but the " + "mesh has " +
                                                std::to_string(elements) + " tetrahedra");
   }
   return fibres;
@@ -123,7 +124,8 @@ std::vector<Point> wall_fibres(const Model& model, const Case& given,
     const double size = length(across);
     if (!(size > 0) || !(length(around) > 1e-9 * size)) {
       throw Error(ErrorKind::malformed_file,
-                  given.path + ": fibres: the way across the wall lies along the axis in " +
+                  given.path +
+                      ": fibres: the direction across the wall is parallel to the axis in " +
                       "tetrahedron " + std::to_string(e + 1) + " of the mesh");
     }
     const Point circumference = (1 / length(around)) * around;

@@ -295,12 +295,12 @@ void HeartSystem::set_state(const SystemState& state) {
   for (const auto* const field : {&state.potential, &state.change, &state.change_before,
                                   &state.image, &state.image_before, &state.activation}) {
     if (field->size() != count) {
-      throw Error(ErrorKind::size_mismatch, "a state of " + std::to_string(field->size()) +
-                                                " vertices, not of " + std::to_string(count));
+      throw Error(ErrorKind::size_mismatch, "the state has " + std::to_string(field->size()) +
+                                                " vertices, not " + std::to_string(count));
     }
   }
   if (state.projected.size() != (points_ ? count : 0)) {
-    throw Error(ErrorKind::size_mismatch, "a state of membranes in other places");
+    throw Error(ErrorKind::size_mismatch, "the state's membranes are in other places");
   }
   cells_.set_state(state.membranes);
   if (points_) assign(points_->projected(), state.projected);

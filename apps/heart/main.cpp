@@ -14,7 +14,7 @@ int main(int argc, char** argv) {
   int status = 0;
   app.add_option("mesh", options.mesh,
                  "Medit (.mesh), Gmsh (.msh), VTK (.vtk, .vtu) or TetGen (.node, .ele), in mm; "
-                 "not where the case has a slab as mesh")
+                 "leave out if the case has a slab as mesh")
       ->type_name("MESH");
   cli::add_file(app, "--case", options.case_path,
                 "membranes, conductivities, fibres, stimuli and times: a JSON file, see "
@@ -23,18 +23,18 @@ int main(int argc, char** argv) {
   cli::add_file(app, "-o,--output", options.output,
                 "where to write the potential for ParaView, a series of states (.pvd)");
   cli::add_file(app, "--activation", options.activation,
-                "where to write times of activation and velocities of the wave (.vtu)");
+                "where to write activation times and wave velocities (.vtu)");
   cli::add_file(app, "--traces", options.traces,
-                "where to write potentials of the case's points and electrodes in time (.csv)");
+                "where to write potentials at the case's points and electrodes over time (.csv)");
   cli::add_file(app, "--picture", options.picture,
-                "where to draw the surface in colours of its activation (.png)");
-  cli::add_file(app, "--restart", options.restart,
-                "where to keep the state of the run at its end, at Ctrl-C, and as "
-                "--restart-every says");
+                "where to draw the surface coloured by activation (.png)");
+  cli::add_file(
+      app, "--restart", options.restart,
+      "where to save the state at the end of the run, at Ctrl-C, and every --restart-every");
   app.add_option("--restart-every", options.restart_every,
-                 "ms from one state that --restart keeps to the next, which replaces it")
+                 "ms between saves of --restart; each state replaces the one before")
       ->type_name("MS");
-  cli::add_file(app, "--resume", options.resume, "a state to go on from, written by --restart");
+  cli::add_file(app, "--resume", options.resume, "a state to continue from, written by --restart");
   options.add_plan_to(app, "the matrix");
   options.add_report_to(app);
   app.footer(

@@ -45,7 +45,8 @@ void assign_regions(Model& model, const Case& given, const Selector& selector) {
   model.region_of_vertex.assign(model.position.size(), 0);
   for (std::size_t t = 0; t < model.region.size(); ++t) {
     if (model.region[t] == none) {
-      refuse(given, "regions gives none to tetrahedron " + std::to_string(t + 1) + " of the mesh");
+      refuse(given,
+             "no entry of regions covers tetrahedron " + std::to_string(t + 1) + " of the mesh");
     }
     for (const Index v : model.tetrahedron[t]) {
       std::uint16_t& of_vertex = model.region_of_vertex[static_cast<std::size_t>(v)];

@@ -35,7 +35,7 @@ Place find_place(const Model& model, const Point& point, const std::string& name
     best = least;
     place = {model.tetrahedron[e], weight};
   }
-  if (best < outside) refuse(name, "lies outside of the mesh");
+  if (best < outside) refuse(name, "lies outside the mesh");
   double sum = 0;
   for (double& weight : place.weight) {
     if (weight < zero) weight = 0;

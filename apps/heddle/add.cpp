@@ -55,10 +55,11 @@ Number parse_number(const std::string& option, const std::string& text) {
              is_unit(io::read_double(behind, end, second))) {
     number = {first, second};
   } else {
-    throw Error(ErrorKind::usage, option + " is a number such as 2, -0.5i or 1+2i, not " + text);
+    throw Error(ErrorKind::usage,
+                option + " must be a number such as 2, -0.5i or 1+2i, not " + text);
   }
   if (!std::isfinite(number.real()) || !std::isfinite(number.imag())) {
-    throw Error(ErrorKind::usage, option + " is a finite number, not " + text);
+    throw Error(ErrorKind::usage, option + " must be a finite number, not " + text);
   }
   return number;
 }
@@ -127,7 +128,7 @@ void add_files(const AddOptions& options, std::string_view entry, TerminalProgre
   write_entries(options.output, rows, progress);
   if (options.quiet) return;
   progress->erase();
-  std::printf("%s x %s %s entries: %s stored of %s and %s\n", readable_count(C.rows()).c_str(),
+  std::printf("%s x %s %s entries: %s stored from %s and %s\n", readable_count(C.rows()).c_str(),
               readable_count(C.columns()).c_str(), std::string(entry).c_str(),
               readable_count(C.entries()).c_str(), readable_count(A.entries()).c_str(),
               readable_count(B.entries()).c_str());
@@ -195,18 +196,19 @@ void add_add(CLI::App& app, int& status) {
   command->add_option("B", options->right, files)->required()->type_name("FILE");
   CLI::Option* const kind = command->add_option(
       "--entry", options->entry,
-      "real, complex, quaternion, dual-quaternion, block2, block3, block4, block6, "
-      "complex-block3: what the files' numbers are folded into");
+      "entry that the files' numbers are folded into: real, complex, quaternion, dual-quaternion, "
+      "block2, block3, block4, block6, complex-block3");
   kind->capture_default_str()->transform(any_case())->type_name("KIND");
   command
-      ->add_option("--entry-definition", options->entry_definition,
-                   "an entry of your own instead: a JSON file, see docs/inside/adding-an-entry.md")
+      ->add_option(
+          "--entry-definition", options->entry_definition,
+          "an entry of your own instead, from a JSON file; see docs/inside/adding-an-entry.md")
       ->type_name("FILE")
       ->excludes(kind);
-  command->add_option("--alpha", options->alpha, "of A; X+Yi over complex numbers")
+  command->add_option("--alpha", options->alpha, "factor of A; X+Yi for complex entries")
       ->capture_default_str()
       ->type_name("X");
-  command->add_option("--beta", options->beta, "of B, likewise")
+  command->add_option("--beta", options->beta, "factor of B, likewise")
       ->capture_default_str()
       ->type_name("X");
   command->add_flag("--adjoint", options->adjoint,

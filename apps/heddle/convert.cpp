@@ -65,7 +65,7 @@ void run_convert(const ConvertOptions& options) {
   const std::optional<EntryKind> entry =
       options.entry.empty() ? std::nullopt : std::optional(parse_entry_kind(options.entry));
   if (!options.to.empty() && parse_entry_kind(options.to) == entry) {
-    throw Error(ErrorKind::usage, "--to " + options.to + " is what --entry says already");
+    throw Error(ErrorKind::usage, "--to " + options.to + " is the same as --entry");
   }
   check_entries_path("OUT", options.output);
   RunFiles files;
@@ -98,7 +98,7 @@ void run_convert(const ConvertOptions& options) {
 void add_convert(CLI::App& app, int& status) {
   auto options = std::make_shared<ConvertOptions>();
   CLI::App* command =
-      app.add_subcommand("convert", "Write a matrix in another format, or of other entries");
+      app.add_subcommand("convert", "Write a matrix in another format, or with other entries");
   command->add_option("IN", options->input, "Matrix Market (.mtx, .mtx.gz) or SciPy .npz file")
       ->required()
       ->type_name("FILE");
@@ -110,13 +110,12 @@ void add_convert(CLI::App& app, int& status) {
       ->type_name("FILE");
   CLI::Option* const entry = command->add_option(
       "--entry", options->entry,
-      "real, complex, quaternion, dual-quaternion, block2, block3, block4, block6, "
-      "complex-block3: what the file's numbers are folded into; without it they stay numbers");
+      "entry that the file's numbers are folded into: real, complex, quaternion, dual-quaternion, "
+      "block2, block3, block4, block6, complex-block3; default: they stay numbers");
   entry->transform(any_case())->type_name("KIND");
   command
       ->add_option("--to", options->to,
-                   "the entries to write, which have the same real expansion; without it those of "
-                   "--entry")
+                   "entry to write, with the same real expansion; default: that of --entry")
       ->transform(any_case())
       ->type_name("KIND")
       ->needs(entry);

@@ -226,11 +226,11 @@ void add_generate(CLI::App& app, int& status) {
       ->required()
       ->transform(any_case())
       ->type_name("PROBLEM");
-  command->add_option("--size", a.size, "Rows wished for; the nearest possible are made")
+  command->add_option("--size", a.size, "Number of rows; rounded to the nearest possible size")
       ->capture_default_str()
       ->transform(whole_number(1, largest_problem))
       ->type_name("N");
-  command->add_option("--seed", a.seed, "Same seed and size, same file")
+  command->add_option("--seed", a.seed, "Random seed; the same seed and size give the same file")
       ->capture_default_str()
       ->transform(whole_number())
       ->type_name("S");
@@ -245,7 +245,7 @@ void add_generate(CLI::App& app, int& status) {
                    ".mtx.gz, .npy or .txt")
       ->type_name("FILE")
       ->group("elasticity");
-  command->add_flag("-q,--quiet", a.quiet, "Print nothing but errors");
+  command->add_flag("-q,--quiet", a.quiet, "Print only errors");
   const auto number = [&](const char* name, std::optional<double>& into, const char* help,
                           const char* group) {
     command->add_option(name, into, help)->type_name("X")->group(group);
@@ -255,14 +255,15 @@ void add_generate(CLI::App& app, int& status) {
       "Relative variation of the coefficient (poisson, 0.5) or wavenumber (helmholtz, 0.1), 0 to "
       "0.999",
       "poisson and helmholtz");
-  number("--points-per-wavelength", a.points_per_wavelength, "4 or more [10]", "helmholtz");
+  number("--points-per-wavelength", a.points_per_wavelength,
+         "Grid points per wavelength, 4 or more [10]", "helmholtz");
   number("--damping", a.damping, "Absorption: k^2 becomes k^2 (1 + i X), 0 or more [0.05]",
          "helmholtz");
-  number("--young", a.young, "Young's modulus, over 0 [1]", "elasticity");
-  number("--poisson-ratio", a.poisson_ratio, "0 to 0.4999 [0.3]", "elasticity");
-  number("--irregularity", a.irregularity, "Of the mesh, 0 to 1 [0.5]", "elasticity");
+  number("--young", a.young, "Young's modulus, above 0 [1]", "elasticity");
+  number("--poisson-ratio", a.poisson_ratio, "Poisson's ratio, 0 to 0.4999 [0.3]", "elasticity");
+  number("--irregularity", a.irregularity, "Irregularity of the mesh, 0 to 1 [0.5]", "elasticity");
   number("--potential", a.potential, "Largest curvature potential, 0 or more [1]", "dirac");
-  number("--shift", a.shift, "Multiple of the lumped mass added, over 0 [4]", "dirac");
+  number("--shift", a.shift, "Multiple of the lumped mass to add, above 0 [4]", "dirac");
   command->footer("Example: heddle generate dirac --size 10000 --seed 1 -o dirac.mtx.gz");
   command->callback([arguments, &status] {
     generate(*arguments);

@@ -71,7 +71,7 @@ void print(const TreeMemory& tree) {
 void print(const std::vector<ExactCopy>& copies) {
   for (const ExactCopy& copy : copies) {
     if (copy.why_not.empty()) {
-      std::printf("iteration-precision=%s: %.2f bytes an entry with its column, in full %.2f\n",
+      std::printf("iteration-precision=%s: %.2f bytes an entry with its column, %.2f in full\n",
                   copy.precision.c_str(), copy.bytes, copy.full);
     } else {
       std::printf("iteration-precision=%s: none, %s\n", copy.precision.c_str(),
@@ -88,12 +88,12 @@ void print(const CodeBalance& balance, const detail::BalanceAssumptions& assumed
       "all of x\n",
       balance.alpha, readable_bytes(static_cast<double>(balance.cache)).c_str(),
       balance.least_alpha);
-  std::printf("transfer    of x and y %s at %g GB/s, a product %s at %g GB/s\n",
+  std::printf("transfer    x and y %s at %g GB/s, a product %s at %g GB/s\n",
               readable_seconds(balance.transfer_seconds).c_str(), assumed.link,
               readable_seconds(balance.product_seconds).c_str(), assumed.bandwidth);
   std::printf(
-      "rows        of up to %.1f entries take less time than their transfer, from %.1f on "
-      "ten times as much; here %.1f\n",
+      "rows        with up to %.1f entries take less time than their transfer, from %.1f on ten "
+      "times as much; here %.1f\n",
       balance.favours_host_up_to, balance.hides_transfer_from, balance.row_length);
 }
 
@@ -103,11 +103,11 @@ void print(const MultigridAdvice& advice) {
     return;
   }
   std::printf(
-      "\nmultigrid   an iteration leaves %.2f of the residual, and reads what %.1f of jacobi "
-      "read\n",
+      "\nmultigrid   an iteration leaves %.2f of the residual, and reads as much as %.1f with "
+      "jacobi\n",
       advice.factor, advice.iterations_of_jacobi);
   if (advice.most_of_jacobi == 0) {
-    std::printf("            not done to %.0e after %lld iterations\n", advice.tolerance,
+    std::printf("            did not reach %.0e in %lld iterations\n", advice.tolerance,
                 advice.iterations);
     return;
   }
@@ -125,11 +125,11 @@ void print_character(const MatrixDescription& matrix) {
     if (!f.symmetric_pattern) {
       std::printf("symmetry   none: the pattern is not symmetric\n");
     } else if (!f.has_adjoint) {
-      std::printf("symmetry   of the pattern; these entries have no adjoint\n");
+      std::printf("symmetry   pattern only; these entries have no adjoint\n");
     } else if (f.hermitian_defect == 0) {
       std::printf("symmetry   Hermitian, exactly\n");
     } else {
-      std::printf("symmetry   of the pattern; |A - A*| / |A| = %.2e by the largest entry\n",
+      std::printf("symmetry   pattern only; |A - A*| / |A| = %.2e by the largest entry\n",
                   f.hermitian_defect);
     }
     std::printf("diagonal   %s missing, %s singular\n", readable_count(f.missing_diagonal).c_str(),
@@ -154,14 +154,14 @@ void print(const std::string& path, const MatrixDescription& matrix) {
               readable_count(f.empty_rows).c_str());
   std::printf("columns    bandwidth %s, mean distance from the diagonal %.1f\n",
               readable_count(f.bandwidth).c_str(), f.mean_distance);
-  std::printf("\n%-10s %12s %8s   what a product reads of the matrix\n", "layout", "memory",
-              "of CSR");
+  std::printf("\n%-10s %12s %8s   the part of the matrix that a product reads\n", "layout",
+              "memory", "of CSR");
   for (const LayoutMemory& layout : matrix.layouts) {
     std::printf("%-10s %12s %7.2fx\n", layout.plan.c_str(),
                 readable_bytes(static_cast<double>(layout.use.product())).c_str(), layout.of_csr);
   }
   const ShortColumns& columns = matrix.short_columns;
-  std::printf("column-bits=16 in %s: %.1f%% of slots, %.2f bytes an entry, with 32 bits %.2f\n",
+  std::printf("column-bits=16 in %s: %.1f%% of slots, %.2f bytes an entry, %.2f with 32 bits\n",
               ShortColumns::layout, 100 * columns.share, columns.mixed, columns.wide);
 }
 
@@ -220,7 +220,7 @@ void add_info(CLI::App& app, int& status) {
   add_settings(*command, SettingUse::description, {"cache", "bandwidth", "link"},
                options->settings);
   options->scaling.add_to(*command);
-  command->add_flag("--json", options->json, "the result as one JSON object");
+  command->add_flag("--json", options->json, "print the result as one JSON object");
   command->footer("Example: heddle info dirac.mtx.gz --entry quaternion");
   command->callback([options, &status] { status = run_info(*options); });
 }

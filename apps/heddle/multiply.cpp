@@ -75,7 +75,7 @@ void run_multiply(const MultiplyOptions& options) {
     write_entries(options.output, C, progress.get());
     if (options.quiet) return;
     progress->erase();
-    std::printf("%s x %s %s entries: %s stored of %s and %s\n", readable_count(C.rows()).c_str(),
+    std::printf("%s x %s %s entries: %s stored from %s and %s\n", readable_count(C.rows()).c_str(),
                 readable_count(C.columns()).c_str(), options.entry.c_str(),
                 readable_count(C.entries()).c_str(), readable_count(A.entries()).c_str(),
                 readable_count(B.entries()).c_str());
@@ -97,15 +97,15 @@ void add_multiply(CLI::App& app, int& status) {
   command->add_option("B", options->right, files)->required()->type_name("FILE");
   command
       ->add_option("--entry", options->entry,
-                   "real, complex, quaternion, dual-quaternion, block2, block3, block4, block6, "
-                   "complex-block3: what the files' numbers are folded into")
+                   "entry that the files' numbers are folded into: real, complex, quaternion, "
+                   "dual-quaternion, block2, block3, block4, block6, complex-block3")
       ->capture_default_str()
       ->transform(any_case())
       ->type_name("KIND");
   command->add_flag("--adjoint", options->adjoint,
                     "B* in place of B: rows and columns exchanged, with the adjoint of each entry");
   command->add_flag("--left-adjoint", options->left_adjoint,
-                    "A* in place of A, as in P* A P, by way of A P");
+                    "A* in place of A; for P* A P, multiply P and A P");
   options->device.add_to(*command);
   command
       ->add_option("-o,--output", options->output,

@@ -254,7 +254,7 @@ void print(const SpmvOptions& options, const AnyMatrix& matrix, const Device& de
     print_bandwidth("moved", m.moved_by_update, m.update);
   }
   if (options.cold) {
-    std::printf("\ncold times hold the %s of a run that does nothing\n",
+    std::printf("\ncold times include the %s of a run that does nothing\n",
                 readable_seconds(limits.cold_nothing.median).c_str());
   }
 }
@@ -307,19 +307,19 @@ void add_spmv(CLI::App& app, int& status) {
   options->profile.add_to(*command, options->matrix.quiet);
   options->storage.add_to(*command);
   command->add_flag("--adjoint", options->adjoint,
-                    "y = A* x instead: of a tree itself, or of a second sliced matrix");
+                    "y = A* x instead: by the tree itself, or by a second sliced matrix");
   command->add_flag("--update-values", options->update_values,
-                    "also measure how fast new values of the same pattern take their places");
+                    "also measure how fast new values of the same pattern replace the old ones");
   command->add_flag("--cold", options->cold,
                     "also measure products that find nothing in the caches");
-  command->add_option("--repetitions", options->repetitions, "of each, interleaved")
+  command->add_option("--repetitions", options->repetitions, "repetitions of each, interleaved")
       ->capture_default_str()
       ->transform(whole_number(1, 100000))
       ->type_name("N");
-  command->add_option("--seed", options->seed, "of the random x")
+  command->add_option("--seed", options->seed, "seed of the random x")
       ->capture_default_str()
       ->transform(whole_number());
-  command->add_flag("--json", options->json, "the result as one JSON object");
+  command->add_flag("--json", options->json, "print the result as one JSON object");
   command->footer("Example: heddle spmv dirac.mtx.gz --entry quaternion --plan CSR --plan K1rs");
   command->callback([options, &status] { status = run_spmv(*options); });
 }

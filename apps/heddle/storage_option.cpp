@@ -25,9 +25,8 @@ void NodeOption::add_launch_to(CLI::App& command) {
 void StorageOption::add_to(CLI::App& command) {
   command
       .add_option("--storage", storage,
-                  "sliced, under a plan, or hisparse: a tree of small nodes (spmv also: "
-                  "hisparse,schedule=tree), see "
-                  "docs/guide/hierarchical.md")
+                  "sliced, which follows a plan, or hisparse, a tree of small nodes (spmv also: "
+                  "hisparse,schedule=tree); see docs/guide/hierarchical.md")
       ->capture_default_str()
       ->transform(any_case())
       ->type_name("NAME");
@@ -42,26 +41,27 @@ bool StorageOption::is_hierarchical() const {
   if (storage == "hisparse" || is_dynamic()) return true;
   if (storage == "sliced") return false;
   throw Error(ErrorKind::usage,
-              "--storage is sliced, hisparse or " + std::string(dynamic) + ", not " + storage);
+              "--storage must be sliced, hisparse or " + std::string(dynamic) + ", not " + storage);
 }
 
 void StorageOption::check_use(const std::vector<std::string>& plans, const ProfileOption& profile,
                               bool solves) const {
   if (is_dynamic() && solves) {
     throw Error(ErrorKind::usage,
-                "schedule=tree adds in another order in each run, so that it serves no solver: "
+                "schedule=tree adds in a different order in each run, so solvers cannot use it: "
                 "take --storage hisparse, or measure it by heddle spmv");
   }
   if (!is_hierarchical()) {
     if (node.is_given()) {
-      throw Error(ErrorKind::usage,
-                  "--node, --dense and --launch are of --storage hisparse, not of sliced storage");
+      throw Error(
+          ErrorKind::usage,
+          "--node, --dense and --launch are for --storage hisparse, not for sliced storage");
     }
     return profile.check_use(plans);
   }
   const NodeLayout nodes = node.nodes();  // refuses an invalid one before a file is read
   if (is_dynamic() && nodes.launch != TreeLaunch()) {
-    throw Error(ErrorKind::usage, "--launch is of the kept schedule, not of schedule=tree");
+    throw Error(ErrorKind::usage, "--launch is for the kept schedule, not for schedule=tree");
   }
   const bool has_plan = std::ranges::any_of(plans, [](const auto& plan) { return !plan.empty(); });
   if (has_plan) return profile.check_use(plans);
@@ -78,7 +78,7 @@ NodeChoice StorageOption::choose(const AnyMatrix& matrix, const Device& device,
   if (node.is_given()) {
     const NodeLayout nodes = node.nodes();
     if (nodes.launch != TreeLaunch() && !device.on_gpu()) {
-      throw Error(ErrorKind::usage, "--launch is of products on a GPU, not on a CPU");
+      throw Error(ErrorKind::usage, "--launch is for products on a GPU, not on a CPU");
     }
     return {nodes, node.reason()};
   }
@@ -131,10 +131,9 @@ StoredTree store_defined(const DefinedMatrix<S>& matrix, const NodeChoice& choic
 AnyLinearOperator dynamic_product(const AnyMatrix& matrix, const NodeChoice& choice,
                                   const Device& device) {
   if (matrix.is_defined()) {
-    throw Error(ErrorKind::unsupported,
-                std::string(StorageOption::dynamic) +
-                    " takes the entries of --entry; take --storage hisparse for those of a "
-                    "definition");
+    throw Error(ErrorKind::unsupported, std::string(StorageOption::dynamic) +
+                                            " supports only the entries of --entry; take --storage "
+                                            "hisparse for those of a definition");
   }
   return matrix.visit([&]<class E>(const CsrMatrix<E>& m) -> AnyLinearOperator {
     using S = vector_scalar_t<E>;

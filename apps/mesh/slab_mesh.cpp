@@ -31,7 +31,7 @@ class Slab {
       if (!(cells >= 1) || !(std::abs(cells * h - sides[k]) <= 1e-9 * sides[k])) {
         std::string text = "the slab's side of ";
         io::append_number(text, sides[k]);
-        text += " is no whole number of cubes of ";
+        text += " is not a whole number of cubes of ";
         io::append_number(text, h);
         throw Error(ErrorKind::usage, text);
       }

@@ -15,8 +15,8 @@ void check_count(std::string_view path, std::size_t count, const char* what) {
   constexpr auto most = static_cast<std::size_t>(std::numeric_limits<Index>::max());
   if (count <= most) return;
   throw Error(ErrorKind::malformed_file, std::string(path) + ": " + std::to_string(count) + " " +
-                                             what + " are too many, " + std::to_string(most) +
-                                             " are possible");
+                                             what + " are too many; at most " +
+                                             std::to_string(most) + " are possible");
 }
 
 }  // namespace

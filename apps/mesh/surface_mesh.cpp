@@ -120,10 +120,9 @@ void check_edges(const TriangleMesh& mesh, Fans& fans) {
   };
   const Index manifold = first_bad(vertices, [&](Index v) { return twice(v) != fans.at(v).end(); });
   if (manifold < vertices) {
-    detail::malformed_file(
-        named({manifold, twice(manifold)->from}) +
-        " is run through in that direction by two triangles: the surface is not manifold there, "
-        "or triangles are not oriented alike");
+    detail::malformed_file(named({manifold, twice(manifold)->from}) +
+                           " is traversed in that direction by two triangles: the surface is not "
+                           "manifold there, or its triangles are not oriented the same way");
   }
   const auto open = [&](Index v) {
     const auto own = fans.at(v);
@@ -171,7 +170,7 @@ void check_one_part(const TriangleMesh& mesh) {
   for (Index v = 0; v < static_cast<Index>(parent.size()); ++v) {
     if (root(v) != root(0)) {
       detail::malformed_file("vertices 1 and " + number(v) +
-                             " are in parts of the surface that do not hang together");
+                             " are in parts of the surface that are not connected");
     }
   }
 }

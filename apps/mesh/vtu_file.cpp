@@ -35,7 +35,7 @@ void check_arrays(std::span<const VtuArray> arrays, std::size_t rows, const char
     for (std::size_t k = 0; k < i; ++k) {
       if (arrays[k].name != arrays[i].name) continue;
       throw Error(ErrorKind::usage,
-                  std::string(of) + " data '" + std::string(arrays[i].name) + "' is there twice");
+                  std::string(of) + " data '" + std::string(arrays[i].name) + "' appears twice");
     }
   }
 }

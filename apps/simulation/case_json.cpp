@@ -65,7 +65,7 @@ json parse_case_json(const std::string& text, const std::string& path) {
     const std::size_t at = what.find("line ");
     constexpr std::size_t longest = 300;
     throw Error(ErrorKind::malformed_file,
-                path + ": is no JSON: " +
+                path + ": not valid JSON: " +
                     io::printable(what.substr(at == std::string::npos ? 0 : at, longest)));
   }
 }

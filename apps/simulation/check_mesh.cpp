@@ -103,8 +103,8 @@ void check_folds(const mesh::SolidMesh& mesh) {
     if (a.corner != b.corner || side(a) != side(b)) continue;
     throw Error(ErrorKind::singular,
                 "tetrahedra " + std::to_string(a.of + 1) + " and " + std::to_string(b.of + 1) +
-                    " of the mesh overlap: they lie on one side of the face that they share, as "
-                    "where a vertex has moved through a tetrahedron");
+                    " of the mesh overlap: they lie on the same side of the face that they share, "
+                    "as if a vertex had moved through a tetrahedron");
   }
 }
 

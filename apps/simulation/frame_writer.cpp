@@ -32,9 +32,9 @@ std::vector<std::string> FrameWriter::names_of(
   const std::filesystem::path series(path);
   const std::string stem = series.stem().string() + "-", end = ".vtu";
   if (io::printable(stem) != stem) {
-    throw Error(ErrorKind::usage, "--output " + path +
-                                      ": the name stands in a text of XML, and must be UTF-8 "
-                                      "without control characters");
+    throw Error(ErrorKind::usage,
+                "--output " + path +
+                    ": the name is written into XML, and must be UTF-8 without control characters");
   }
   const auto is_of_series = [&](const std::string& name) {
     constexpr std::size_t min_digits = 6;

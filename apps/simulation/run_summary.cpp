@@ -73,12 +73,13 @@ void RunSummary::print_mesh(const std::string& name, const std::string& unit) co
   if (left_out > 0) {
     std::printf(
         "note       %s more vertices belong to no element: they are left out, and the "
-        "others are counted without them\n",
+        "others are numbered without them\n",
         readable_count(left_out).c_str());
   }
   if (turned > 0) {
-    std::printf("note       %s tetrahedra have corners in the other order: they are turned\n",
-                readable_count(turned).c_str());
+    std::printf(
+        "note       %s tetrahedra have their corners in the opposite order: they are reoriented\n",
+        readable_count(turned).c_str());
   }
   const auto& [least, most] = box;
   std::printf("box        %.6g to %.6g, %.6g to %.6g, %.6g to %.6g%s\n", least[0], most[0],
@@ -92,7 +93,7 @@ void RunSummary::print_matrix() const {
   std::printf("plan       %s\n", choice.text().c_str());
   std::printf("reason     %s\n", printable(choice.reason).c_str());
   const std::string beside =
-      lists > 0 ? ", lists of the assembly " + cli::readable_bytes(static_cast<double>(lists)) : "";
+      lists > 0 ? ", assembly lists " + cli::readable_bytes(static_cast<double>(lists)) : "";
   std::printf("memory     %s%s\n", to_string(memory).c_str(), beside.c_str());
 }
 

@@ -34,7 +34,7 @@ Selection read_selection(const CaseObject& object) {
   Selection where;
   where.path = object.path();
   if (object.has("group") && object.has("box")) {
-    object.refuse(object.path(), "has a group and a box; give one of them");
+    object.refuse(object.path(), "has both a group and a box; give only one of them");
   }
   if (object.has("group")) {
     const nlohmann::json& group = object.at("group");
@@ -54,7 +54,7 @@ Selection read_selection(const CaseObject& object) {
     for (int k = 0; k < 3; ++k) {
       if (where.box->least[k] > where.box->most[k]) {
         object.refuse(object.path_of("box"),
-                      "begins beyond its end; 'from' has the lesser numbers");
+                      "begins beyond its end; 'from' must have the smaller numbers");
       }
     }
   }

@@ -21,8 +21,8 @@ std::vector<unsigned char> read_image(const std::string& path, const PixelsOf& p
   if (ending == ".tga") return read_tga({path, bytes}, pixels);
   throw Error(ErrorKind::unsupported,
               path +
-                  ": no PNG image, which first bytes tell, and no TGA image, which the ending "
-                  ".tga tells; no others are read");
+                  ": neither a PNG image, recognized by its first bytes, nor a TGA image, "
+                  "recognized by the ending .tga; no others are read");
 }
 
 /// A point between four pixels: i and i + 1, j and j + 1 from the lower left.

@@ -54,33 +54,35 @@ Eigensolver eigensolver_of(const Options& options, bool has_cycles_on_cpu) {
   for (const Eigensolver method : {Eigensolver::inverse_iteration, Eigensolver::lobpcg}) {
     if (options.eigensolver == name(method)) return method;
   }
-  throw Error(ErrorKind::usage, "--eigensolver is inverse-iteration or lobpcg");
+  throw Error(ErrorKind::usage, "--eigensolver must be inverse-iteration or lobpcg");
 }
 
 void check(const Options& options) {
   const int sources = !options.rho.empty() + !options.function.empty() + !options.image.empty();
   if (sources != 1) {
     throw Error(ErrorKind::usage,
-                "one of --rho, --function and --image says how the curvature is to change");
+                "give exactly one of --rho, --function and --image; it says how the curvature is "
+                "to change");
   }
   if (options.output.empty() && options.picture.empty() && options.dump.empty() && !options.json) {
     throw Error(ErrorKind::usage,
                 "there is nothing to do without --output, --picture, --dump or --json");
   }
   if (options.scale && !options.rho.empty()) {
-    throw Error(ErrorKind::usage, "--scale is of --function and --image; --rho has its own");
+    throw Error(ErrorKind::usage,
+                "--scale applies to --function and --image; --rho has its own scale");
   }
   if (options.scale && !(std::abs(*options.scale) <= largest_scale)) {
-    throw Error(ErrorKind::usage, "--scale is from -1e6 to 1e6");
+    throw Error(ErrorKind::usage, "--scale must be from -1e6 to 1e6");
   }
   if (!(options.angle > 0 && options.angle < 1)) {
-    throw Error(ErrorKind::usage, "--angle is more than 0 and below 1");
+    throw Error(ErrorKind::usage, "--angle must be above 0 and below 1");
   }
   if (!(options.tolerance > 0 && options.tolerance <= options.angle)) {
-    throw Error(ErrorKind::usage, "--tolerance is more than 0 and at most --angle");
+    throw Error(ErrorKind::usage, "--tolerance must be above 0 and at most --angle");
   }
   if (!(options.shift >= 0 && options.shift <= 1e6)) {
-    throw Error(ErrorKind::usage, "--shift is from 0 to 1e6");
+    throw Error(ErrorKind::usage, "--shift must be from 0 to 1e6");
   }
   eigensolver_of(options, false);
   cli::RunFiles files;
@@ -252,48 +254,48 @@ std::string list_of_functions() {
 void add_options(CLI::App& app, const std::shared_ptr<Options>& options) {
   cli::add_file(
       app, "mesh", options->mesh,
-      "a closed surface: .obj, .off, .ply, .stl, .vtk, .vtu or .vtp, also with .gz behind")
+      "a closed surface: .obj, .off, .ply, .stl, .vtk, .vtu or .vtp, also with .gz appended")
       ->required();
   cli::add_file(app, "--rho", options->rho,
-                "how the mean curvature half-density is to change: a text of one number a "
-                "triangle, or one a vertex");
+                "how the mean curvature half-density is to change: a text file of one number per "
+                "triangle or per vertex");
   app.add_option("--function", options->function,
-                 "the same by name, in coordinates where the surface has radius 1 about 0, times "
-                 "--scale over that radius: " +
+                 "the change by the name of a function, in coordinates where the surface has "
+                 "radius 1 about 0, times --scale over that radius: " +
                      list_of_functions())
       ->type_name("NAME");
   cli::add_file(app, "--image", options->image,
-                "the same from a grey image (PNG or .tga) at texture coordinates: black is minus "
+                "the change by a grey image (PNG or .tga) at texture coordinates: black is minus "
                 "--scale, white is --scale");
-  app.add_option("--scale", options->scale, "of --function and --image; 5 without it")
+  app.add_option("--scale", options->scale, "scale of --function and --image; 5 by default")
       ->type_name("S");
   cli::add_file(app, "-o,--output", options->output, "where to write the surface (.obj)");
   cli::add_file(app, "--picture", options->picture,
                 "where to draw the surface before and after, coloured by rho (.png)");
   app.add_option("--dump", options->dump,
-                 "write the linear systems, as far as it comes, as `heddle solve` reads them: "
-                 "PREFIX-dirac.npz with "
-                 "PREFIX-dirac-rhs.mtx (--entry quaternion), PREFIX-poisson.npz with "
-                 "PREFIX-poisson-rhs-x.mtx, -y, -z (--entry real)")
+                 "write the linear systems that the run reaches, for `heddle solve`: "
+                 "PREFIX-dirac.npz with PREFIX-dirac-rhs.mtx (--entry quaternion), "
+                 "PREFIX-poisson.npz with PREFIX-poisson-rhs-x.mtx, -y, -z (--entry real)")
       ->type_name("PREFIX");
   options->add_plan_to(app, "both matrices");
   app.add_option("--eigensolver", options->eigensolver,
-                 "inverse-iteration, or lobpcg; without it lobpcg with multigrid on a CPU, else "
+                 "inverse-iteration or lobpcg; by default lobpcg with multigrid on a CPU, else "
                  "inverse-iteration")
       ->type_name("NAME");
   options->preconditioner.add_to(
-      app, "of all solves; without it multigrid on a CPU, and jacobi on a GPU",
+      app, "for all solves; by default multigrid on a CPU, and jacobi on a GPU",
       "single for the eigenvector; the levels for the positions are full");
   app.add_option("--shift", options->shift,
-                 "what is added to (D - rho)*(D - rho), in units of mass over radius squared; it "
+                 "shift added to (D - rho)*(D - rho), in units of mass over radius squared; it "
                  "changes no eigenvector")
       ->capture_default_str()
       ->type_name("SIGMA");
   app.add_option("--tolerance", options->tolerance,
-                 "of each linear system, on |b - A x| / |b|; at most --angle")
+                 "tolerance of each linear system, for |b - A x| / |b|; at most --angle")
       ->capture_default_str()
       ->type_name("T");
-  app.add_option("--max-iterations", options->max_iterations, "of each solve")
+  app.add_option("--max-iterations", options->max_iterations,
+                 "largest number of iterations of each solve")
       ->capture_default_str()
       ->transform(cli::whole_number(0, std::numeric_limits<long long>::max()))
       ->type_name("N");
@@ -304,13 +306,14 @@ void add_options(CLI::App& app, const std::shared_ptr<Options>& options) {
       ->capture_default_str()
       ->type_name("SINE");
   app.add_option("--earlier-solutions", options->earlier_solutions,
-                 "solutions of earlier steps of inverse iteration that the guess of a step is made "
-                 "of; 0 for none")
+                 "number of earlier solutions of inverse iteration that make the guess of a step; "
+                 "0 for none")
       ->capture_default_str()
       ->transform(cli::whole_number(0, 32))
       ->type_name("N");
   app.add_option("--max-steps", options->max_steps,
-                 "of inverse iteration; LOBPCG is one, of at most --max-iterations")
+                 "largest number of steps of inverse iteration; LOBPCG is one step, of at most "
+                 "--max-iterations")
       ->capture_default_str()
       ->transform(cli::whole_number(1, 100000))
       ->type_name("N");

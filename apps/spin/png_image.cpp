@@ -42,7 +42,7 @@ void check_chunks(const mesh::NamedBytes& file) {
     const auto checksum =
         crc32_z(0, reinterpret_cast<const Bytef*>(covered.data()), covered.size());
     if (checksum != big_endian(rest.substr(8 + length))) {
-      refuse(file, "a checksum of the PNG image does not hold: it is damaged");
+      refuse(file, "a checksum of the PNG image is wrong: the image is damaged");
     }
     is_last = covered.starts_with("IEND");
     rest.remove_prefix(around + length);
@@ -202,7 +202,7 @@ class PngReader {
 bool is_png(std::string_view bytes) { return bytes.starts_with(signature); }
 
 std::vector<unsigned char> read_png(const mesh::NamedBytes& file, const PixelsOf& pixels) {
-  if (!is_png(file.bytes)) refuse(file, "no PNG image: it does not begin as one");
+  if (!is_png(file.bytes)) refuse(file, "not a PNG image: it does not begin like one");
   check_chunks(file);
   return PngReader(file).read(pixels);
 }

@@ -165,8 +165,9 @@ void print(const SpinReport& report) {
       "angles     quasi-conformal distortion %.3f median, %.3f mean, %.3f for 95%%, %.3f "
       "largest\n",
       d.median, d.mean, d.max_of_95_percent, d.largest);
-  std::printf("curvature  misses what was asked for by %.2f%%; least eigenvalue of D - rho %.4g\n",
-              100 * report.curvature_error, report.dirac_eigenvalue);
+  std::printf(
+      "curvature  differs from the requested one by %.2f%%; least eigenvalue of D - rho %.4g\n",
+      100 * report.curvature_error, report.dirac_eigenvalue);
   std::printf(
       "time       read %s, assemble %s, build %s, eigenvector %s, positions %s, write %s; "
       "%s in all\n",

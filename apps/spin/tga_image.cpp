@@ -18,7 +18,7 @@ class TgaReader {
   explicit TgaReader(const mesh::NamedBytes& file) : file_(file) {}
 
   std::vector<unsigned char> read(const PixelsOf& pixels) {
-    if (file_.bytes.size() < header_size) refuse("no TGA image: it is shorter than a header");
+    if (file_.bytes.size() < header_size) refuse("not a TGA image: it is shorter than a header");
     read_header();
     const auto count = std::size_t(width_) * std::size_t(height_);
     check_size(count);
@@ -51,11 +51,11 @@ class TgaReader {
     }
     if (is_grey ? depth != 8 : depth != 24 && depth != 32) {
       refuse("TGA image of " + std::to_string(depth) +
-                 " bits a pixel; 8 of grey, 24 and 32 of colour are read",
+                 " bits per pixel; 8 for grey, 24 and 32 for colour are read",
              ErrorKind::unsupported);
     }
     constexpr unsigned interleaved = 0xc0;
-    if (map > 1 || (way & interleaved) != 0) refuse("no TGA image: its header has no meaning");
+    if (map > 1 || (way & interleaved) != 0) refuse("not a TGA image: its header is invalid");
     bytes_a_pixel_ = depth / 8;
     width_ = word_at(12);
     height_ = word_at(14);
@@ -74,7 +74,7 @@ class TgaReader {
         is_run_length_encoded_ ? left / (1 + bytes_a_pixel_) * 128 : left / bytes_a_pixel_;
     if (pixels <= most) return;
     refuse(std::to_string(width_) + " x " + std::to_string(height_) + " pixels do not fit in the " +
-           std::to_string(left) + " bytes behind the TGA header");
+           std::to_string(left) + " bytes after the TGA header");
   }
 
   void need(std::size_t bytes) const {

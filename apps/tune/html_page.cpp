@@ -36,7 +36,7 @@ std::string header(const TuneReport& run) {
   html += definition("each plan", "measured until its median is known to " +
                                       report::readable_percent(run.tightness) + " with " +
                                       report::readable_percent(run.confidence) + " confidence");
-  if (run.cancelled) html += definition("cancelled", "what was measured until then");
+  if (run.cancelled) html += definition("cancelled", "shows what was measured until then");
   html += element("dt", "command") + "<dd>" + element("code", run.command) + "</dd>\n";
   return html + "</dl>\n";
 }
@@ -184,10 +184,10 @@ std::string layouts_table(const std::vector<LayoutMap>& maps) {
   return table({{"layout", true},
                 {"median"},
                 {"quartiles"},
-                {"of the first"},
+                {"over the first"},
                 {"memory"},
                 {"plans measured"},
-                {"its best plan, where it is not CSR's", true}},
+                {"its best plan, where it differs from CSR's", true}},
                rows);
 }
 
@@ -211,13 +211,10 @@ std::string heat_maps(const std::vector<LayoutMap>& all) {
   });
   std::string html =
       "<h3>Times over schedules</h3>\n<p>The natural layout, where it was tried, and that of the "
-      "best "
-      "plan. Brighter is faster, the fastest is framed; a cell is the fastest of its plans. "
-      "Outlines "
-      "are plans that could not be measured or were not tried: a pointer on them tells. Figures "
-      "are "
-      "of the search; the best of it were measured again side by side, which is what the best plan "
-      "is known by.</p>\n";
+      "best plan. Brighter is faster, the fastest is framed; a cell is the fastest of its plans. "
+      "Outlines are plans that could not be measured or were not tried: hover over them for the "
+      "reason. Figures are from the search; its best plans were measured again side by side, which "
+      "decided the best plan.</p>\n";
   if (natural != maps.end() && natural != maps.begin()) html += heat_map(*natural);
   html += heat_map(maps.front());
   std::string others;
@@ -301,13 +298,13 @@ std::string distributions(const TuneReport& run) {
                                        : report::readable_percent(value);
   };
   return "<p>Boxes reach from the lower to the upper quartile, the line in them is the median, "
-         "whiskers end at the least and the greatest; the figures are these five.</p>\n"
-         "<h3>Entries of a row</h3>\n" +
+         "whiskers end at the minimum and the maximum; the figures are these "
+         "five.</p>\n<h3>Entries of a row</h3>\n" +
          svg(box_plot(run, "Distribution of row lengths",
                       {logarithmic ? "entries of a row (logarithmic)" : "entries of a row",
                        logarithmic, whole_tick},
                       &MatrixReport::row_lengths)) +
-         "<h3>Bandwidth of a row</h3>\n<p>Largest less smallest column of a row, over the number "
+         "<h3>Bandwidth of a row</h3>\n<p>Largest minus smallest column of a row, over the number "
          "of columns.</p>\n" +
          svg(box_plot(run, "Distribution of row bandwidths",
                       {"bandwidth of a row, per cent of the columns", false, share},
@@ -341,9 +338,9 @@ std::string memory_table(const TuneReport& run) {
     }
     rows += row(matrix.name, cells);
   }
-  return "<h3>Memory of layouts</h3>\n<p>What a product reads of the matrix: of CSR in bytes, of "
-         "the others over that. Inner and vector layout do not change it. The last is the "
-         "expansion to real numbers.</p>\n" +
+  return "<h3>Memory of layouts</h3>\n<p>The part of the matrix that a product reads: for CSR in "
+         "bytes, for the others relative to CSR. Inner and vector layout do not change it. The "
+         "last is the expansion to real numbers.</p>\n" +
          table(titles, rows);
 }
 

@@ -21,9 +21,9 @@ struct Key {
   const char* none = "0";  // text for 0
 };
 
-constexpr Key blocks = {"blocks a multiprocessor, n_b",
+constexpr Key blocks = {"blocks per multiprocessor, n_b",
                         [](const Plan& p) -> long long { return p.gpu.blocks; }, "any"};
-constexpr Key threads = {"threads a block, n_t",
+constexpr Key threads = {"threads per block, n_t",
                          [](const Plan& p) -> long long { return p.gpu.block_size; }};
 constexpr Key prefetch_x = {"prefetch-x, entries",
                             [](const Plan& p) -> long long { return p.cpu.prefetch_x; }};

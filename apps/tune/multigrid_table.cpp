@@ -36,8 +36,8 @@ void print_multigrids(const std::vector<MultigridRecord>& records, const std::st
   table.print(out);
   out << "\n"
       << report::wrapped(
-             "medians of set-up and solve together, by conjugate gradient; default: of multigrid "
-             "without settings",
+             "medians of set-up plus solve, with conjugate gradient; default: multigrid without "
+             "settings",
              0);
 }
 

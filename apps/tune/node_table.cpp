@@ -56,11 +56,10 @@ void print_nodes(const std::vector<TreeRecord>& trees, const std::string& device
   table.print(out);
   out << "\n"
       << report::wrapped(
-             "medians of one product; *: taken, which is 128 where no other is faster by 1%; "
-             "dense: "
-             "percent of its places from which a leaf is dense, or where that takes fewer bytes; "
-             "launch: what differs from the rule on a GPU; "
-             "bytes of the tree and its schedules",
+             "medians of one product; *: chosen, 128 unless another is faster by 1%; dense: "
+             "percentage of filled places from which a leaf is dense, or bytes: where that takes "
+             "fewer; launch: differences from the rule on a GPU; bytes of the tree and its "
+             "schedules",
              0);
 }
 

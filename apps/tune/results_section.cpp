@@ -108,8 +108,8 @@ std::string searches(const std::vector<Found>& all) {
   for (const Found& found : all) {
     by_matrix[{found.entry, found.precision, found.objective, found.matrix}][found.search] = &found;
   }
-  MarkdownTable table({"matrix", "timed", "full", "took", "pruned, of full's best",
-                       "of full's time", "predicted, of full's best"});
+  MarkdownTable table({"matrix", "timed", "full", "took", "pruned vs. full's best",
+                       "time vs. full's", "predicted vs. full's best"});
   GeometricMean reached, time, predicted;
   for (const auto& [key, by_search] : by_matrix) {
     if (!by_search.contains("full") || !by_search.contains("pruned")) continue;
@@ -126,10 +126,9 @@ std::string searches(const std::vector<Found>& all) {
   if (reached.count() == 0) return "";
   table.add({"geometric mean of " + std::to_string(reached.count()), "", "", "", reached.percent(),
              time.percent(), predicted.percent()});
-  return "\nSearches beside one another. Of full's best: the time of that over the time of the "
-         "other "
-         "plan, each held against the predicted plan in its own search; more than 100% is faster. "
-         "Predicted: the plan with which both begin, without a trial.\n\n" +
+  return "\nSearches compared. vs. full's best: the time of full's best plan over the time of the "
+         "other plan, each relative to the predicted plan in its own search; more than 100% is "
+         "faster. Predicted: the plan with which both begin, without a trial.\n\n" +
          table.text();
 }
 
@@ -162,10 +161,10 @@ std::string domains_table(const std::vector<std::vector<std::string>>& rows) {
   MarkdownTable table({"domain", "timed", "matrices", "for others", "which is", "loss over the set",
                        "on a matrix left out", "at most"});
   for (const std::vector<std::string>& row : rows) table.add(row);
-  return "\nDomains: how much longer than under its own best plan a matrix takes under that of the "
-         "set, and under that of the set without it (geometric means). For others: the whole plan; "
-         "its storage, or of that only the order of rows and columns, the rest being predicted for "
-         "each matrix; or nothing but predictions.\n\n" +
+  return "\nDomains: how much longer a matrix takes under the plan of the set, and under that of "
+         "the set without it, than under its own best plan (geometric means). For others: the "
+         "whole plan; its storage, or only the order of its rows and columns, with the rest "
+         "predicted for each matrix; or only predictions.\n\n" +
          table.text();
 }
 
@@ -187,7 +186,7 @@ std::string results_section(const std::vector<json>& runs) {
                            run.at("commit").get<std::string>() + ": `" +
                            run.at("command").get<std::string>() + "`");
     } catch (const json::exception& error) {
-      throw Error(ErrorKind::usage, std::string("no run of heddle tune: ") + error.what());
+      throw Error(ErrorKind::usage, std::string("not a run of heddle tune: ") + error.what());
     }
   }
   std::string text;

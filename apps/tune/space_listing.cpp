@@ -48,8 +48,8 @@ void print_spaces(const TuningSubject& subject, const DeviceProperties& device,
       << "\n\n"
       << "--search full measures "
       << report::readable_count(static_cast<long long>(papers.plans().size()))
-      << " plans, those of " << readable_size(papers.combinations())
-      << " combinations that go together, of\n";
+      << " plans, the valid ones of " << readable_size(papers.combinations())
+      << " combinations of\n";
   print_axes(papers, out);
   out << "\n--search pruned looks for the best of " << readable_size(whole.combinations())
       << " combinations of\n";

@@ -44,14 +44,15 @@ std::string times(double ratio) {
 
 std::string search_text(const TuneReport& report) {
   std::string text =
-      std::string(name(report.search)) + ", of the time of one " + timed_work(report.objective);
+      std::string(name(report.search)) + ", by the time of one " + timed_work(report.objective);
   if (report.memory_weight != 0) {
     char weight[64];
     std::snprintf(weight, sizeof weight, " x (memory over CSR's)^%g", report.memory_weight);
     text += weight;
   }
   char limit[96];
-  std::snprintf(limit, sizeof limit, "; plans of more than %g times the memory of CSR are skipped",
+  std::snprintf(limit, sizeof limit,
+                "; plans that take more than %g times the memory of CSR are skipped",
                 report.max_memory_ratio);
   text += limit;
   if (std::isfinite(report.seconds_limit)) {
@@ -80,7 +81,7 @@ std::string domain_text(const DomainRecord& domain) {
       text = plan_for_others(domain.plan, domain.use) + ", the rest as predicted for each matrix";
       break;
     case DomainUse::predicted:
-      text = "what is predicted for each matrix";
+      text = "the plan predicted for each matrix";
       break;
   }
   text += ": takes " + loss_text(domain.regret) +

@@ -49,7 +49,7 @@ void print_table(const TuneReport& report, std::ostream& out) {
   out << wrapped("device     " + report.device, indent)
       << wrapped("entries    " + report.entry + " (" + report.precision + ")", indent)
       << wrapped("search     " + search_text(report), indent);
-  if (report.cancelled) out << "cancelled  what was measured until then\n";
+  if (report.cancelled) out << "cancelled  shows what was measured until then\n";
   for (const MatrixReport& matrix : report.matrices) {
     if (!matrix.gain_left) continue;
     out << wrapped("ended      " + (report.matrices.size() > 1 ? matrix.name + ", " : "") +

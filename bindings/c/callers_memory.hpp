@@ -14,7 +14,7 @@ class CallersMemory final : public std::pmr::memory_resource {
  public:
   explicit CallersMemory(const heddle_allocator& allocator) : allocator_(allocator) {
     if (allocator.allocate == nullptr || allocator.release == nullptr) {
-      throw Error(ErrorKind::usage, "an allocator has a function to allocate and one to release");
+      throw Error(ErrorKind::usage, "an allocator needs a function to allocate and one to release");
     }
   }
 

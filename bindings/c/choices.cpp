@@ -20,14 +20,14 @@ namespace {
 void check_system(const heddle_matrix& matrix, const heddle_operator* A) {
   if (matrix.matrix.rows() != matrix.matrix.columns()) {
     throw Error(ErrorKind::size_mismatch,
-                "methods for A x = b need a square matrix, and this one has " +
+                "methods for A x = b need a square matrix, but this one has " +
                     std::to_string(matrix.matrix.rows()) + " rows and " +
                     std::to_string(matrix.matrix.columns()) + " columns: lsmr takes any shape");
   }
   if (A != nullptr && (A->parts->matrix.rows() != matrix.matrix.rows() ||
                        A->parts->matrix.columns() != matrix.matrix.columns() ||
                        A->parts->entry.number != matrix.entry.number)) {
-    throw Error(ErrorKind::size_mismatch, "the operator is not one of the matrix");
+    throw Error(ErrorKind::size_mismatch, "the operator does not fit the matrix");
   }
 }
 

@@ -36,7 +36,7 @@ detail::DescriptionOptions description_of(const heddle_settings* settings) {
   } else {
     for (const char* const name : {"rates", "partition", "ranks", "unknowns"}) {
       if (!given_or_none(settings).named.has(name)) continue;
-      throw Error(ErrorKind::usage, std::string(name) + " is for scaling: name a network");
+      throw Error(ErrorKind::usage, std::string(name) + " needs scaling: name a network");
     }
   }
   return options;
@@ -59,7 +59,7 @@ heddle_status heddle_matrix_best_ranks(const heddle_matrix* matrix, const heddle
                                        int32_t* ranks) {
   return guarded_by(matrix, [&] {
     const auto given = options_of<DescriptionSettings>(settings);
-    if (given.scaling.empty()) throw Error(ErrorKind::usage, "scaling names no network");
+    if (given.scaling.empty()) throw Error(ErrorKind::usage, "scaling needs a network");
     constexpr int no_flops = 0;  // an iteration takes the time of its bytes
     required(ranks, "ranks") = detail::predict_scaling(matrix->matrix, detail::question_of(given),
                                                        no_flops, device_of(settings))
@@ -73,13 +73,13 @@ heddle_status heddle_operator_measure(const heddle_operator* A, int32_t repetiti
     known_size(required(times, "times"), "heddle_product_times");
     constexpr std::int32_t most = 100000;
     if (repetitions < 1 || repetitions > most) {
-      throw Error(ErrorKind::usage, "the repetitions are 1 to " + std::to_string(most));
+      throw Error(ErrorKind::usage, "the repetitions must be 1 to " + std::to_string(most));
     }
     const OperatorParts* stored = A->parts.get();
     while (stored->made_of != nullptr) stored = stored->made_of.get();
     if (stored->ranks || (!stored->stored && !stored->entries)) {
       throw Error(ErrorKind::unsupported,
-                  "products of a stored matrix are measured, of one process");
+                  "only products of a matrix stored in one process are measured");
     }
     const Device device = A->parts->device();
     constexpr double none = std::numeric_limits<double>::quiet_NaN();

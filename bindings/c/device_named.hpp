@@ -19,7 +19,8 @@ inline Device device_named(const char* device, int threads, void* stream = nullp
     return Device::cuda(*gpu, static_cast<CUstream_st*>(stream), memory);
   }
   if (stream != nullptr) {
-    throw Error(ErrorKind::usage, "a stream is of a GPU, and device '" + name + "' is the CPU");
+    throw Error(ErrorKind::usage,
+                "a stream belongs to a GPU, but device '" + name + "' is the CPU");
   }
   return Device::cpu(threads, memory);
 }

@@ -104,7 +104,7 @@ heddle_status guarded(const SharedMessages& messages, const F& work) noexcept {
     // Only a preconditioner fails because of a singular entry.
     const bool is_singular = error.kind() == ErrorKind::singular;
     return keep(messages, status_of(error.kind()), error.what(),
-                is_singular ? "; take the preconditioner none, or auto" : "");
+                is_singular ? "; use the preconditioner none or auto" : "");
   } catch (const CallbackFailed& error) {
     return keep(messages, HEDDLE_ERROR_CALLBACK, error.what());
   } catch (const Busy& error) {
@@ -114,7 +114,7 @@ heddle_status guarded(const SharedMessages& messages, const F& work) noexcept {
   } catch (const std::exception& error) {
     return keep(messages, HEDDLE_ERROR_INTERNAL, error.what());
   } catch (...) {
-    return keep(messages, HEDDLE_ERROR_INTERNAL, "an exception of no known type");
+    return keep(messages, HEDDLE_ERROR_INTERNAL, "an exception of unknown type");
   }
 }
 
@@ -132,7 +132,7 @@ template <class Handle, class F>
 heddle_status guarded_by(const Handle* handle, const F& work,
                          const char* call = __builtin_FUNCTION()) noexcept {
   if (handle != nullptr) return guarded(handle->messages, work);
-  return refuse_without_context(call, "the object that it is called for is a null pointer");
+  return refuse_without_context(call, "its object is a null pointer");
 }
 
 /// Throws `Error` (usage) that names a null argument.

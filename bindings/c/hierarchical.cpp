@@ -75,7 +75,7 @@ NodeLayout nodes_of(const heddle_matrix& matrix, const StorageSettings& storage,
   if (storage.node != 0 || !storage.dense.empty() || !storage.launch.empty()) {
     const NodeLayout nodes = storage.nodes();
     if (nodes.launch != TreeLaunch() && !device.on_gpu()) {
-      throw Error(ErrorKind::usage, "launch is of products on a GPU, not on a CPU");
+      throw Error(ErrorKind::usage, "launch is for products on a GPU, not on a CPU");
     }
     return nodes;
   }

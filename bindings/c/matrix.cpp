@@ -58,7 +58,7 @@ detail::CsrArrays<S> csr_arrays(const heddle_pattern& pattern, Array<S> scalars)
   }
   if (row[pattern.rows] != pattern.entries) {
     throw Error(ErrorKind::size_mismatch,
-                "the last row offset is " + std::to_string(row[pattern.rows]) + ", and there are " +
+                "the last row offset is " + std::to_string(row[pattern.rows]) + ", but there are " +
                     std::to_string(pattern.entries) + " entries");
   }
   return {static_cast<Index>(pattern.rows), static_cast<Index>(pattern.columns), std::move(offsets),

@@ -19,7 +19,7 @@ std::shared_ptr<const std::vector<std::array<double, 3>>> points_of(const double
                                                                     const NamedEntry& entry,
                                                                     std::int64_t rows) {
   if (entry.number != HEDDLE_BLOCK2 && entry.number != HEDDLE_BLOCK3) {
-    throw Error(ErrorKind::usage, "coordinates are of rows of block2 or block3 entries, not of " +
+    throw Error(ErrorKind::usage, "coordinates are for rows of block2 or block3 entries, not of " +
                                       std::string(entry.entry.name()));
   }
   const std::size_t dimension = entry.number == HEDDLE_BLOCK2 ? 2 : 3;
@@ -40,7 +40,8 @@ std::shared_ptr<const std::vector<std::vector<double>>> candidates_of(
         field_of<const S>(&candidates[k], entry, entry.row_scalars(), {}, name.c_str());
     if (field.size != rows) {
       throw Error(ErrorKind::size_mismatch, name + " has " + std::to_string(field.size) +
-                                                " rows, and the matrix " + std::to_string(rows));
+                                                " rows, but the matrix has " +
+                                                std::to_string(rows));
     }
     auto& numbers = fields.emplace_back();
     for (Index i = 0; i < field.size; ++i) {
@@ -58,9 +59,9 @@ MultigridChoice heddle::c::told_by(const heddle_settings* settings, MultigridCho
   const heddle_settings& given = given_or_none(settings);
   choice = with_settings(std::move(choice), given.named);
   if ((given.coordinates != nullptr) + !given.candidates.empty() + choice.is_adaptive > 1) {
-    throw Error(ErrorKind::usage,
-                "coordinates are where candidates come from, as is the search that is adaptive: "
-                "give one of them, or candidates");
+    throw Error(
+        ErrorKind::usage,
+        "coordinates, an adaptive search and candidates exclude one another: give one of them");
   }
   if (given.coordinates != nullptr) choice.points = points_of(given.coordinates, entry, rows);
   if (!given.candidates.empty()) {

@@ -22,7 +22,7 @@ inline constexpr int first_defined = 1024;
 inline EntryKind kind_of(heddle_entry entry) {
   const auto number = static_cast<unsigned>(entry);
   if (number < entry_kind_names.size()) return static_cast<EntryKind>(number);
-  throw Error(ErrorKind::usage, "there is no entry of number " + std::to_string(number));
+  throw Error(ErrorKind::usage, "there is no entry number " + std::to_string(number));
 }
 inline heddle_entry entry_of(EntryKind kind) { return static_cast<heddle_entry>(kind); }
 static_assert(static_cast<int>(EntryKind::complex_block3) == HEDDLE_COMPLEX_BLOCK3);

@@ -45,12 +45,12 @@ AnyOperator stored_by(const StorageSettings& storage, const AnyMatrix& matrix,
 StorageSettings storage_of(const heddle_settings* settings) {
   const auto storage = options_of<StorageSettings>(settings);
   if (storage.is_hierarchical && !storage.plan.empty()) {
-    throw Error(ErrorKind::usage, "a plan is of sliced storage, and the storage is hisparse");
+    throw Error(ErrorKind::usage, "a plan is for sliced storage, but the storage is hisparse");
   }
   for (const char* const name : {"node", "launch", "dense"}) {
     if (storage.is_hierarchical || !given_or_none(settings).named.has(name)) continue;
     throw Error(ErrorKind::usage,
-                std::string(name) + " is of the storage hisparse, not of sliced storage");
+                std::string(name) + " is for the storage hisparse, not for sliced storage");
   }
   return storage;
 }
@@ -121,7 +121,7 @@ heddle_status heddle_operator_from_callback_on(heddle_context* context,
     const auto storage = options_of<StorageSettings>(settings);
     if (!storage.plan.empty() || storage.is_hierarchical) {
       throw Error(ErrorKind::usage, std::string(storage.plan.empty() ? "a storage" : "a plan") +
-                                        " stores a matrix, and a callback has none");
+                                        " is for a stored matrix, and a callback has none");
     }
     auto memory = memory_of(settings);
     const Device device = device_of(settings, memory.get());
@@ -188,7 +188,7 @@ heddle_status heddle_operator_update_values(heddle_operator* A, const heddle_vie
       check_view<S>(values, A->parts->entry, "values");
       if (values.layout != HEDDLE_ROW_MAJOR && values.layout != HEDDLE_COLUMN_MAJOR) {
         throw Error(ErrorKind::usage,
-                    "values.layout: those of a matrix are HEDDLE_ROW_MAJOR or HEDDLE_COLUMN_MAJOR");
+                    "values.layout: a matrix needs HEDDLE_ROW_MAJOR or HEDDLE_COLUMN_MAJOR");
       }
       check_location(values, matrix.device().stream(), "values");
       const auto bytes = static_cast<std::size_t>(matrix.entry().sizes.components) * sizeof(S);
@@ -210,7 +210,7 @@ heddle_status heddle_operator_edited(const heddle_operator* A, const heddle_edit
     const auto edits = read_struct(&required(given, "edits"), heddle_edits{}, "heddle_edits");
     if (!A->parts->edited) {
       throw Error(ErrorKind::unsupported,
-                  "this operator takes no edits: trees of the library's own entries do");
+                  "this operator takes no edits: only trees of built-in entries do");
     }
     out = new heddle_operator{A->messages, A->parts->edited(edits)};
   });

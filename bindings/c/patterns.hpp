@@ -48,7 +48,7 @@ class Indices {
       if (!std::in_range<Index>(index)) {
         throw Error(ErrorKind::out_of_range, std::string(name) + " " + std::to_string(index) +
                                                  " of entry " + std::to_string(i) +
-                                                 " (from 0) is beyond any matrix");
+                                                 " (from 0) is too large for any matrix");
       }
       indices[static_cast<std::size_t>(i)] = static_cast<Index>(index);
     }
@@ -80,18 +80,18 @@ template <class S>
 void check_values(const heddle_view& values, const NamedEntry& entry) {
   check_view<S>(values, entry, "values");
   if (values.location != HEDDLE_HOST) {
-    throw Error(ErrorKind::unsupported, "values of a matrix lie in the host's memory");
+    throw Error(ErrorKind::unsupported, "values of a matrix must be in the host's memory");
   }
   if (values.layout != HEDDLE_ROW_MAJOR && values.layout != HEDDLE_COLUMN_MAJOR) {
     throw Error(ErrorKind::usage,
-                "values.layout: those of a matrix are HEDDLE_ROW_MAJOR or HEDDLE_COLUMN_MAJOR");
+                "values.layout: a matrix needs HEDDLE_ROW_MAJOR or HEDDLE_COLUMN_MAJOR");
   }
 }
 
 inline void check_count(const heddle_view& values, std::int64_t entries) {
   if (values.count == entries) return;
   throw Error(ErrorKind::size_mismatch, "the matrix has " + std::to_string(entries) +
-                                            " entries, and there are values of " +
+                                            " entries, but there are values of " +
                                             std::to_string(values.count));
 }
 

@@ -57,7 +57,7 @@ StorageSettings storage_for_ranks(const heddle_settings* settings, const AnyMatr
   const std::string transfer = options_of<RankSettings>(settings).transfer;
   if (transfer != "auto" && transfer != "peer") {
     throw Error(ErrorKind::unsupported,
-                "ranks of heddle_run_on_ranks have transfer=peer, not " + transfer);
+                "ranks of heddle_run_on_ranks need transfer=peer, not " + transfer);
   }
   auto storage = options_of<StorageSettings>(settings);
   if (storage.is_hierarchical) {
@@ -78,7 +78,7 @@ OperatorParts parts_of_rank(const std::shared_ptr<DistributedOperator<S>>& made,
   parts.update = [made, entry](const heddle_view& values) {
     check_values<S>(values, entry);
     if (values.layout != HEDDLE_ROW_MAJOR) {
-      throw Error(ErrorKind::unsupported, "values.layout: ranks take HEDDLE_ROW_MAJOR");
+      throw Error(ErrorKind::unsupported, "values.layout: ranks need HEDDLE_ROW_MAJOR");
     }
     const auto bytes =
         static_cast<std::size_t>(made->diagonal().entry().sizes.components) * sizeof(S);

@@ -135,8 +135,7 @@ heddle_status heddle_settings_use_candidates(heddle_settings* settings, int64_t 
   return guarded_by(settings, [&] {
     constexpr std::int64_t max_candidates = 6;
     if (count < 0 || count > max_candidates) {
-      throw Error(ErrorKind::usage,
-                  "there are 0 to " + std::to_string(max_candidates) + " candidates");
+      throw Error(ErrorKind::usage, "give 0 to " + std::to_string(max_candidates) + " candidates");
     }
     const heddle_view* const first = count > 0 ? &required(candidates, "candidates") : nullptr;
     settings->candidates.assign(first, first + count);

@@ -15,7 +15,8 @@ class AtWork {
  public:
   AtWork(std::atomic_flag* flag, const char* what) : flag_(flag) {
     if (flag_ != nullptr && flag_->test_and_set()) {
-      throw Busy(std::string("this ") + what + " is at work in another call; it serves one");
+      throw Busy(std::string("this ") + what +
+                 " is in use by another call; it serves one at a time");
     }
   }
   AtWork(const AtWork&) = delete;
@@ -46,13 +47,13 @@ inline heddle_report told(const Report& report) {
 /// Throws `Error` (unsupported) for block-cg, which is not a `KrylovSolver`.
 inline void refuse_block(const heddle_solver& solver) {
   if (solver.solver.has_krylov()) return;
-  throw Error(ErrorKind::unsupported, "block-cg neither enqueues nor has a null space");
+  throw Error(ErrorKind::unsupported, "block-cg supports neither enqueueing nor a null space");
 }
 /// Throws `Error` (unsupported) for solves that the host drives.
 inline void check_enqueues(const heddle_solver& solver) {
   refuse_block(solver);
   if (!solver.solver.is_refined()) return;
-  throw Error(ErrorKind::unsupported, "solves with fields in single precision are not enqueued");
+  throw Error(ErrorKind::unsupported, "solves with fields in single precision cannot be enqueued");
 }
 
 /// Clears the own report until another enqueued solve has ended.

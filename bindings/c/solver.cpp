@@ -38,7 +38,7 @@ SharedPreconditioner<S> preconditioner_for(const heddle_preconditioner* given) {
   if (given == nullptr) return nullptr;
   const auto* const fitting = std::get_if<SharedPreconditioner<S>>(&given->parts.made);
   if (fitting == nullptr) {
-    throw Error(ErrorKind::size_mismatch, "operator and preconditioner are of different precision");
+    throw Error(ErrorKind::size_mismatch, "operator and preconditioner differ in precision");
   }
   return *fitting;
 }
@@ -49,11 +49,11 @@ void refine(AnySolver& solver, const OperatorParts& parts, const MethodInfo& met
   const auto refuse = [](const std::string& why) {
     throw Error(ErrorKind::unsupported, "fields in single precision " + why);
   };
-  if (!is_listed(method)) refuse("are not for " + std::string(method.name));
-  if (!parts.stored) refuse("are of a matrix in sliced storage that no ranks share");
+  if (!is_listed(method)) refuse("are not available for " + std::string(method.name));
+  if (!parts.stored) refuse("need a matrix in sliced storage that no ranks share");
   if (preconditioner != nullptr &&
       (!preconditioner->parts.choice || preconditioner->of.get() != &parts)) {
-    refuse("take a preconditioner by its text, of the same operator");
+    refuse("need a preconditioner given by its text, of the same operator");
   }
   solver.refine(*parts.stored, preconditioner != nullptr ? *preconditioner->parts.choice
                                                          : ComposedChoice::parse("none"));
@@ -198,7 +198,7 @@ heddle_status heddle_solver_set_null_space(heddle_solver* solver, int64_t count,
       if (count > numbers) {
         throw Error(ErrorKind::usage, std::to_string(count) + " vectors of " +
                                           std::to_string(numbers) +
-                                          " numbers each depend on one another");
+                                          " numbers each are linearly dependent");
       }
       std::vector<FieldView<const S>> fields;
       fields.reserve(static_cast<std::size_t>(count));

@@ -153,7 +153,7 @@ heddle_status heddle_operator_wait_for(const heddle_operator* A, void* stream) {
   return guarded_by(A, [&] {
     const Stream own = A->parts->device().stream();
     if (!own.on_gpu()) {
-      throw Error(ErrorKind::usage, "a stream is of a GPU, and the operator on the CPU");
+      throw Error(ErrorKind::usage, "a stream belongs to a GPU, but the operator is on the CPU");
     }
     CUstream_st* const earlier = &required(static_cast<CUstream_st*>(stream), "stream");
     check_stream(earlier, own.gpu);
@@ -228,8 +228,7 @@ heddle_status heddle_solver_wait(heddle_solver* solver, heddle_report* report) {
     const AtWork here(&solver->at_work, "solver");
     if (!solver->has_enqueued) {
       throw Error(ErrorKind::usage,
-                  "no solve was enqueued that could be waited for: heddle_solver_enqueue comes "
-                  "first");
+                  "no solve was enqueued to wait for: call heddle_solver_enqueue first");
     }
     const Device device = solver->of->device();
     device.synchronize();
@@ -237,9 +236,8 @@ heddle_status heddle_solver_wait(heddle_solver* solver, heddle_report* report) {
       if (report == nullptr) return;
       throw Error(ErrorKind::usage,
                   solver->own_report
-                      ? "the graph that holds the solve has not run, or `solve` came behind it"
-                      : "no solve was enqueued with a report of the solver's own: it was given "
-                        "one");
+                      ? "the graph that holds the solve has not run, or `solve` ran after it"
+                      : "no solve was enqueued with the solver's own report: the caller gave one");
     }
     solver->last = {report_of(*solver->own_report)};
     solver->enqueued_history =

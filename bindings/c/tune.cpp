@@ -37,7 +37,7 @@ Tuned tuned_by(const heddle_settings* settings, const std::string& objective) {
   const bool is_multigrid = is_same_name(objective, "multigrid");
   const bool is_tree = options_of<StorageSettings>(settings).is_hierarchical;
   if (is_multigrid && is_tree) {
-    throw Error(ErrorKind::usage, "multigrid is tuned in sliced storage");
+    throw Error(ErrorKind::usage, "multigrid is tuned only in sliced storage");
   }
   const std::string setting = first_of_multigrid(settings);
   if (!is_multigrid && !setting.empty()) {
@@ -50,7 +50,7 @@ Tuned tuned_by(const heddle_settings* settings, const std::string& objective) {
                                                               : nullptr;
   if ((is_multigrid || is_tree) && of_plans != nullptr) {
     throw Error(ErrorKind::usage,
-                std::string(of_plans) + " is of plans, not of trees or multigrid");
+                std::string(of_plans) + " is for plans, not for trees or multigrid");
   }
   return is_multigrid ? Tuned::multigrid : is_tree ? Tuned::nodes : Tuned::plans;
 }
@@ -174,7 +174,7 @@ heddle_status heddle_profile_choose(const heddle_profile* profile, const heddle_
       const std::string other = why_another_class(profile->profile.device, properties_of(here));
       if (!other.empty()) {
         throw Error(ErrorKind::bad_plan,
-                    "the profile " + profile->source + " is of another device: " + other);
+                    "the profile " + profile->source + " is for another device: " + other);
       }
     }
     const PlanChoice choice = profiles.choose(of, here, objective_named(objective));

@@ -52,7 +52,7 @@ heddle_status heddle_vector_read(heddle_context* context, const char* path, cons
         if (layout) return copy_table(table, *layout, to);
         const Index rows = detail::rows_of_field(table, row.components, row.ring);
         throw Error(ErrorKind::size_mismatch,
-                    "has " + std::to_string(rows) + " rows, and x " + std::to_string(to.size));
+                    "has " + std::to_string(rows) + " rows, but x has " + std::to_string(to.size));
       });
     });
   });

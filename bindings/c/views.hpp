@@ -18,7 +18,7 @@ namespace heddle::c {
 inline Precision precision_of(heddle_precision precision) {
   const auto number = static_cast<unsigned>(precision);
   if (number < precision_names.size()) return static_cast<Precision>(number);
-  throw Error(ErrorKind::usage, "there is no precision of number " + std::to_string(number));
+  throw Error(ErrorKind::usage, "there is no precision number " + std::to_string(number));
 }
 inline heddle_precision precision_of(Precision precision) {
   return static_cast<heddle_precision>(precision);
@@ -36,16 +36,16 @@ void check_view(const heddle_view& view, const NamedEntry& entry, const char* na
   const std::string what(name);
   if (view.entry != entry.number) {
     const std::string given = static_cast<int>(view.entry) >= first_defined
-                                  ? "of the definition of number " + std::to_string(view.entry)
+                                  ? "of definition number " + std::to_string(view.entry)
                                   : std::string(heddle::name(kind_of(view.entry)));
     throw Error(ErrorKind::size_mismatch, what + " has entries " + given +
-                                              ", and the operator or matrix " +
+                                              ", but the operator or matrix has " +
                                               std::string(entry.entry.name()));
   }
   if (precision_of(view.precision) != precision_of_scalar<S>) {
     throw Error(ErrorKind::size_mismatch,
                 what + " is in " + std::string(heddle::name(precision_of(view.precision))) +
-                    " precision, and the operator or matrix in " +
+                    " precision, but the operator or matrix in " +
                     std::string(heddle::name(precision_of_scalar<S>)));
   }
   if (view.data == nullptr && view.count > 0) {
@@ -65,7 +65,7 @@ inline void check_location(const heddle_view& view, const Stream& stream, const 
   if (view.location == HEDDLE_HOST) return;
   if (!stream.on_gpu()) {
     throw Error(ErrorKind::usage,
-                what + " is not in the host's memory, and the operator on the CPU");
+                what + " is not in the host's memory, but the operator is on the CPU");
   }
   if constexpr (has_cuda) {
     // The check throws for memory of another GPU.
@@ -84,9 +84,9 @@ FieldView<S> field_of(const heddle_view* given, const NamedEntry& entry, int com
   const heddle_view& view = required(given, name);
   check_view<std::remove_const_t<S>>(view, entry, name);
   if (view.layout != HEDDLE_ROW_MAJOR && view.layout != HEDDLE_BY_COMPONENT) {
-    throw Error(ErrorKind::usage, std::string(name) +
-                                      ".layout: vectors are HEDDLE_ROW_MAJOR or "
-                                      "HEDDLE_BY_COMPONENT");
+    throw Error(
+        ErrorKind::usage,
+        std::string(name) + ".layout: vectors need HEDDLE_ROW_MAJOR or HEDDLE_BY_COMPONENT");
   }
   check_location(view, stream, name);
   return {static_cast<S*>(view.data), view.count, components,

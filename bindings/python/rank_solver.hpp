@@ -171,7 +171,7 @@ struct RankSolver {
 
   void run(Task& task, nb::handle callback) {
     if (watch->at_work) {
-      raise(HEDDLE_ERROR_BUSY, "this solver is at work in another call; it serves one");
+      raise(HEDDLE_ERROR_BUSY, "this solver is in use by another call; it serves one at a time");
     }
     const AtWork here(*watch, callback);
     heddle_status status{};

@@ -225,7 +225,7 @@ struct Solver {
   template <class Work>
   void work(nb::handle callback, const Work& f) {
     if (watch->at_work) {
-      raise(HEDDLE_ERROR_BUSY, "this solver is at work in another call; it serves one");
+      raise(HEDDLE_ERROR_BUSY, "this solver is in use by another call; it serves one at a time");
     }
     const AtWork here(*watch, callback);
     call(context, f);

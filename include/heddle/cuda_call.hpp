@@ -17,7 +17,8 @@ inline void check(cudaError_t status, const char* call) {
   const std::string what = std::string(call) + ": " + cudaGetErrorString(status);
   switch (status) {
     case cudaErrorMemoryAllocation:
-      throw Error(ErrorKind::memory, "the memory of GPU or host does not suffice (" + what + ")");
+      throw Error(ErrorKind::memory,
+                  "the memory of the GPU or host does not suffice (" + what + ")");
     case cudaErrorNoDevice:
     case cudaErrorInsufficientDriver:
     case cudaErrorInvalidDevice:

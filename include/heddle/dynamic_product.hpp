@@ -31,7 +31,7 @@ class HEDDLE_EXPORT DynamicProduct final : public LinearOperator<vector_scalar_t
   using S = vector_scalar_t<E>;
   using TreeForm = detail::TreeForm;
   static_assert(std::is_same_v<S, float> || std::is_same_v<S, double>,
-                "schedule=tree adds floats and doubles atomically");
+                "schedule=tree needs float or double, which it adds atomically");
 
  public:
   /// Shares the tree, which is already on the GPU if one is used. Throws `Error`: unsupported for

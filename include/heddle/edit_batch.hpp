@@ -98,7 +98,7 @@ class HEDDLE_EXPORT EditBatch {
       if (all > places_.capacity() || all > values_.capacity()) reserve(std::max(all, 2 * size()));
       return;
     }
-    throw Error(ErrorKind::size_mismatch, "edits of " + std::to_string(rows.size()) + " rows, " +
+    throw Error(ErrorKind::size_mismatch, "edits have " + std::to_string(rows.size()) + " rows, " +
                                               std::to_string(columns.size()) + " columns and " +
                                               std::to_string(values) + " values");
   }

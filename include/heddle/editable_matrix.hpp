@@ -22,13 +22,14 @@ void check_successor(const LinearOperator<S>& before, const LinearOperator<S>& m
   if (matrix.rows() != before.rows() || matrix.columns() != before.columns()) {
     throw Error(ErrorKind::size_mismatch,
                 "a matrix of " + std::to_string(before.rows()) + " x " +
-                    std::to_string(before.columns()) + " entries is not replaced by one of " +
+                    std::to_string(before.columns()) + " entries cannot be replaced by one of " +
                     std::to_string(matrix.rows()) + " x " + std::to_string(matrix.columns()));
   }
   const Stream now = matrix.device().stream(), then = before.device().stream();
   if (now.gpu != then.gpu || now.queue != then.queue) {
-    throw Error(ErrorKind::usage,
-                "a matrix is not replaced by one of another device or stream; `on` takes it there");
+    throw Error(
+        ErrorKind::usage,
+        "a matrix cannot be replaced by one of another device or stream; `on` takes it there");
   }
 }
 

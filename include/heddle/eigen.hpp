@@ -232,7 +232,7 @@ class EigenValueMap {
   void apply(const Eigen::SparseMatrix<T, Options, StorageIndex>& m, std::span<scalar> csr_values,
              const Stream& stream = Device::cpu().stream()) const {
     if (!m.isCompressed()) {
-      throw Error(ErrorKind::usage, "new values come from a compressed matrix: makeCompressed()");
+      throw Error(ErrorKind::usage, "new values need a compressed matrix: call makeCompressed()");
     }
     if (static_cast<std::size_t>(m.nonZeros()) != numbers_ || csr_values.size() != number_.size() ||
         parts_ != detail::eigen_scalar<T>::entry::components) {
@@ -276,7 +276,7 @@ EigenAssembled<E> assemble(const Eigen::SparseMatrix<T, Options, StorageIndex>& 
   using Number = std::conditional_t<parts == 2, std::complex<double>, double>;
   using Numbered = typename arithmetic_t<E>::template with_scalar<double>;
   if (!m.isCompressed()) {
-    throw Error(ErrorKind::usage, "assemble takes a compressed matrix: makeCompressed()");
+    throw Error(ErrorKind::usage, "assemble needs a compressed matrix: call makeCompressed()");
   }
   Eigen::SparseMatrix<Number, Options, StorageIndex> numbered = m.template cast<Number>();
   for (Eigen::Index i = 0; i < numbered.nonZeros(); ++i) {

@@ -29,7 +29,7 @@ class IterativeSolver {
   static constexpr bool has_jacobi =
       std::is_same_v<Preconditioner, Eigen::DiagonalPreconditioner<Scalar>>;
   static_assert(has_jacobi || std::is_same_v<Preconditioner, Eigen::IdentityPreconditioner>,
-                "heddle has Eigen's DiagonalPreconditioner and IdentityPreconditioner");
+                "heddle supports only Eigen's DiagonalPreconditioner and IdentityPreconditioner");
 
   /// Solves on a GPU if given `Device::cuda()`; right-hand sides and solutions stay in the host's
   /// memory.
@@ -56,7 +56,7 @@ class IterativeSolver {
 
   IterativeSolver& factorize(const MatrixType& matrix) {
     require(matrix.rows() == size_ && matrix.cols() == size_,
-            "factorize: analyzePattern saw another size");
+            "factorize: analyzePattern saw a different size");
     visit_whole(matrix, [&](const auto& whole) {
       assembled_.map.apply(whole, assembled_.matrix.values().span());
     });

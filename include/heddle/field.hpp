@@ -175,7 +175,7 @@ void check_same_shape(const FieldView<S>& a, const FieldView<U>& b, const char* 
   if (a.size != b.size || a.components != b.components) {
     throw Error(ErrorKind::size_mismatch,
                 std::string(what) + ": a field of " + std::to_string(a.size) + " rows of " +
-                    std::to_string(a.components) + " components meets one of " +
+                    std::to_string(a.components) + " components is used with one of " +
                     std::to_string(b.size) + " of " + std::to_string(b.components));
   }
 }
@@ -278,7 +278,7 @@ auto field_view(A&& array) {
     if (flat.components == components) return flat;
     if (!flat.is_aos() || flat.scalars() % components != 0) {
       throw Error(ErrorKind::size_mismatch, "an array of " + std::to_string(flat.scalars()) +
-                                                " scalars is no field of rows of " +
+                                                " scalars is not a field of rows of " +
                                                 std::to_string(components) +
                                                 ", one after the other");
     }

@@ -75,7 +75,7 @@ template <Pass P>
 void for_each_on(const Stream& stream, const P& pass) {
   const auto count = static_cast<Offset>(pass.count);
   if (count < 0) {
-    throw Error(ErrorKind::usage, "a pass over " + std::to_string(count) + " numbers");
+    throw Error(ErrorKind::usage, "a pass cannot run over " + std::to_string(count) + " numbers");
   }
   if (!stream.on_gpu()) return parallel_for(team_size(stream, count), count, pass);
 #ifdef __CUDACC__

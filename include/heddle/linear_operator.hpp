@@ -54,7 +54,7 @@ class HEDDLE_EXPORT LinearOperator {
   /// Throws `Error` (unsupported) if the operator states none.
   virtual std::shared_ptr<const LinearOperator> adjoint() const {
     throw Error(ErrorKind::unsupported,
-                "this operator states no adjoint; override LinearOperator::adjoint");
+                "this operator defines no adjoint; override LinearOperator::adjoint");
   }
   /// The bytes that one product has to move, for models; 0 = unknown.
   virtual long long bytes_of_product() const { return 0; }

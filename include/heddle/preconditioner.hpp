@@ -113,7 +113,7 @@ void check_operand(const FieldView<S>& field, Index rows, int components, const 
   if (field.size != rows || field.components != components) {
     throw Error(ErrorKind::size_mismatch,
                 std::string(what) + " of " + std::to_string(rows) + " rows of " +
-                    std::to_string(components) + " components meets a field of " +
+                    std::to_string(components) + " components is used with a field of " +
                     std::to_string(field.size) + " of " + std::to_string(field.components));
   }
   if (field.basis ? !same_basis(*field.basis, basis) : !basis.is_natural()) {

@@ -93,7 +93,7 @@ class RankAssembly {
       if (triplets.size() == exchange_.given()) return;
       throw Error(ErrorKind::size_mismatch,
                   "rank " + std::to_string(ranks_.rank()) + " has assembled " +
-                      std::to_string(exchange_.given()) + " triplets, and has values of " +
+                      std::to_string(exchange_.given()) + " triplets, but was given values of " +
                       std::to_string(triplets.size()));
     });
     const auto* const first =

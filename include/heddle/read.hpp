@@ -37,16 +37,16 @@ inline Index rows_of_field(const ScalarField& file, int components, Ring ring) {
                 "a field of complex numbers does not fit entries that are not over complex "
                 "numbers; write their " +
                     std::to_string(components) + (components == 1 ? " component" : " components") +
-                    " a row as real numbers");
+                    " per row as real numbers");
   }
   const Offset numbers = components / parts;  // per row
   const bool by_rows = file.columns == numbers;
   if (!by_rows && (file.columns != 1 || file.rows % numbers != 0)) {
     throw Error(ErrorKind::size_mismatch,
                 "a " + std::to_string(file.rows) + " x " + std::to_string(file.columns) +
-                    (file.is_complex ? " complex" : " real") + " table is no field of " +
-                    std::to_string(numbers) + " numbers a row; it must have " +
-                    std::to_string(numbers) + " columns, or one and a multiple of " +
+                    (file.is_complex ? " complex" : " real") + " table is not a field of " +
+                    std::to_string(numbers) + " numbers per row; it must have " +
+                    std::to_string(numbers) + " columns, or one column and a multiple of " +
                     std::to_string(numbers) + " rows");
   }
   const Offset rows = by_rows ? file.rows : file.rows / numbers;

@@ -166,10 +166,10 @@ Assembled<E> assemble(N rows, M columns, std::span<const Index> row, std::span<c
                       std::span<const stored_scalar_t<E>> values,
                       const Device& device = Device::cpu()) {
   if (row.size() != column.size() || values.size() != row.size() * E::components) {
-    throw Error(ErrorKind::size_mismatch, "triplets of " + std::to_string(row.size()) + " rows, " +
-                                              std::to_string(column.size()) + " columns and " +
-                                              std::to_string(values.size()) + " scalars, " +
-                                              std::to_string(E::components) +
+    throw Error(ErrorKind::size_mismatch, "triplets have " + std::to_string(row.size()) +
+                                              " rows, " + std::to_string(column.size()) +
+                                              " columns and " + std::to_string(values.size()) +
+                                              " scalars, " + std::to_string(E::components) +
                                               " of which make an entry");
   }
   return detail::assemble_from<E>(checked_index(rows), checked_index(columns), row.size(),

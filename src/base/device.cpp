@@ -204,8 +204,8 @@ Device Device::cuda(int ordinal, CUstream_st* stream, std::pmr::memory_resource*
     return device;
   } else {
     throw Error(ErrorKind::no_device,
-                "this heddle was built without CUDA, for want of a toolkit or a GPU; cmake -D "
-                "HEDDLE_CUDA=ON builds it where a toolkit is");
+                "this heddle was built without CUDA, because no toolkit or GPU was found; cmake -D "
+                "HEDDLE_CUDA=ON adds it where a toolkit is installed");
   }
 }
 
@@ -255,10 +255,10 @@ namespace {
   throw Error(ErrorKind::memory,
               std::string("the memory of ") +
                   (device.on_gpu() ? "GPU " + std::to_string(device.stream().gpu) : "the host") +
-                  " does not suffice: " + amount + " more were asked for" +
+                  " does not suffice: " + amount + " more requested" +
                   (available < std::numeric_limits<long long>::max()
                        ? ", available are " + readable_bytes(available)
-                       : " of the caller's memory resource"));
+                       : " from the caller's memory resource"));
 }
 
 }  // namespace

@@ -85,7 +85,7 @@ void check_driver() {
   int driver = 0;
   check(cudaDriverGetVersion(&driver), "cudaDriverGetVersion");
   if (driver == 0)
-    throw Error(ErrorKind::no_device, "no GPU can be used: no NVIDIA driver is here");
+    throw Error(ErrorKind::no_device, "no GPU can be used: no NVIDIA driver was found");
   constexpr int needed = CUDART_VERSION / 1000 * 1000;  // newer ones of its series run as well
   if (driver < needed) {
     throw Error(ErrorKind::no_device, "no GPU can be used: the NVIDIA driver is for CUDA " +
@@ -253,7 +253,7 @@ bool is_device_memory(const void* data, const Stream& stream) {
   const cudaPointerAttributes attributes = attributes_of(data);
   if (attributes.type == cudaMemoryTypeDevice && attributes.device != stream.gpu) {
     throw Error(ErrorKind::usage, "memory of GPU " + std::to_string(attributes.device) +
-                                      " meets work on GPU " + std::to_string(stream.gpu) +
+                                      " is used in work on GPU " + std::to_string(stream.gpu) +
                                       "; copy it there first");
   }
   return is_of_device(attributes);

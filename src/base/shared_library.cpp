@@ -51,7 +51,7 @@ SharedLibrary::SharedLibrary(const std::string& variable, const std::vector<std:
   throw Error(ErrorKind::no_device,
               "not found: " + looked_for +
                   " (on the loader's path, in $CUDA_HOME and in /usr/local/cuda); " + variable +
-                  " may name its file, or the folder of it");
+                  " may name its file or folder");
 }
 
 bool SharedLibrary::open(const std::string& path) {
@@ -63,7 +63,7 @@ bool SharedLibrary::open(const std::string& path) {
 void* SharedLibrary::address(const char* name) const {
   void* found = address_or_null(name);
   if (found == nullptr) {
-    throw Error(ErrorKind::unsupported, path_ + " has no " + name + "; take a newer one");
+    throw Error(ErrorKind::unsupported, path_ + " has no " + name + "; install a newer one");
   }
   return found;
 }

@@ -23,8 +23,8 @@ void check_stream(CUstream_st* stream, int gpu) {
   int own = gpu;
   check(cudaStreamGetDevice(stream, &own), "cudaStreamGetDevice");
   if (own == gpu) return;
-  throw Error(ErrorKind::usage, "a stream of GPU " + std::to_string(own) + " meets work on GPU " +
-                                    std::to_string(gpu));
+  throw Error(ErrorKind::usage, "a stream of GPU " + std::to_string(own) +
+                                    " is used in work on GPU " + std::to_string(gpu));
 }
 
 bool is_being_captured(CUstream_st* stream, int gpu) {

@@ -71,7 +71,7 @@ std::optional<MultigridAdvice> multigrid_advice(const AnyMatrix& matrix, const D
   const double needed = bytes_beside * static_cast<double>(matrix.entries()) *
                         static_cast<double>(matrix.entry_bytes());
   if (needed > static_cast<double>(device.available_memory())) {
-    refused.why_not = "not tried, it might take more memory than there is";
+    refused.why_not = "not tried: it might take more memory than is available";
     return refused;
   }
   try {

@@ -16,7 +16,7 @@ constexpr int max_ranks = 1024, max_unknowns = 64;
 DeviceRates rates_named(const std::string& text, const Device& device) {
   if (text != "device") return parse_device_rates(text);
   if (!device.on_gpu()) {
-    throw Error(ErrorKind::usage, "rates: those of a CPU are not known; give four numbers");
+    throw Error(ErrorKind::usage, "rates: a CPU's are unknown; give four numbers");
   }
   return rates_of_device(device.description());
 }

@@ -35,7 +35,7 @@ std::string advised_solve(const SolveAdvice& found,
   const bool is_bare = found.preconditioner == "none";
   return "take " + found.solver +
          (is_bare ? " without a preconditioner" : " with " + found.preconditioner) +
-         ", as a solve does by itself: " + found.solver_reason;
+         ", as a solve does by default: " + found.solver_reason;
 }
 
 SolveAdvice advice_on_rectangular(const AnyMatrix& matrix) {
@@ -46,7 +46,7 @@ SolveAdvice advice_on_rectangular(const AnyMatrix& matrix) {
   }
   const std::string why = told_rectangular(matrix);
   return {std::string(lsmr_method.info.name), why, "none", "lsmr takes none",
-          "Take lsmr, as a solve does by itself: " + why + "."};
+          "Take lsmr, as a solve does by default: " + why + "."};
 }
 
 }  // namespace

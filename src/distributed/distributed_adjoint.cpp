@@ -69,7 +69,7 @@ DistributedAdjoint<S>::DistributedAdjoint(const DistributedOperator<S>& of, Comm
     if (!is_of_rows || entries != form.entries ||
         values.size() != entries * static_cast<std::size_t>(entry_->bytes())) {
       throw Error(ErrorKind::size_mismatch,
-                  "an adjoint of other rows or values than the matrix was made of");
+                  "the adjoint's rows or values are not those the matrix was made of");
     }
   });
   exchange_.emplace(ranks, partition, turned_places(partition, ranks.rank(), rows));

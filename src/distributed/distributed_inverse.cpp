@@ -33,8 +33,9 @@ detail::InverseForm form_of(PreconditionerKind kind) {
     case PreconditionerKind::isai:
       return detail::InverseForm::general;
     default:
-      throw Error(ErrorKind::usage, "an inverse on ranks is block-jacobi, fsai or isai, not " +
-                                        PreconditionerChoice(kind).text());
+      throw Error(ErrorKind::usage,
+                  "the inverse on ranks must be block-jacobi, fsai or isai, not " +
+                      PreconditionerChoice(kind).text());
   }
 }
 

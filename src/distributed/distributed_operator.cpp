@@ -45,9 +45,9 @@ long long hash_of(const std::string& text) {
 void check_is_distributed(const Plan& plan) {
   if (distributed_plan(plan) == plan) return;
   throw Error(ErrorKind::bad_plan,
-              "plan: ranks share rows in their own order or sorted within 256 (sigma) with their "
-              "entries as given (columns), in slices of one "
-              "shape, with fields of type aos and no narrower copy: " +
+              "plan: ranks need rows in their own order or sorted within 256 (sigma) with their "
+              "entries as given (columns), slices of one "
+              "shape, fields of type aos and no narrower copy: " +
                   to_string(distributed_plan(plan)) + ", not " + to_string(plan));
 }
 
@@ -83,12 +83,12 @@ DistributedOperator<S>::DistributedOperator(Communicator& ranks, const Partition
   detail::RowParts parts;
   together(ranks, [&] {
     if (state.entry->sizes.result_components != state.entry->sizes.vector_components) {
-      throw Error(ErrorKind::unsupported, "ranks share matrices of square entries only");
+      throw Error(ErrorKind::unsupported, "ranks can share only matrices of square entries");
     }
     check_is_distributed(plan);
     if (partition.ranks() != ranks.size()) {
-      throw Error(ErrorKind::usage, "a partition for " + std::to_string(partition.ranks()) +
-                                        " ranks meets " + std::to_string(ranks.size()));
+      throw Error(ErrorKind::usage, "the partition is for " + std::to_string(partition.ranks()) +
+                                        " ranks, but there are " + std::to_string(ranks.size()));
     }
     parts = detail::split_rows(partition, ranks.rank(), rows,
                                plan.layout.columns == ColumnOrder::sorted, plan.layout.sort_window,
@@ -97,7 +97,7 @@ DistributedOperator<S>::DistributedOperator(Communicator& ranks, const Partition
       throw Error(ErrorKind::size_mismatch,
                   "rank " + std::to_string(ranks.rank()) + " has " +
                       std::to_string(rows.columns.size()) + " entries of " +
-                      std::to_string(state.entry->bytes()) + " bytes, and values of " +
+                      std::to_string(state.entry->bytes()) + " bytes, but its values have " +
                       std::to_string(values.size()) + " bytes");
     }
   });
@@ -163,8 +163,8 @@ template <class S>
 void DistributedOperator<S>::update_values(std::span<const std::byte> values) {
   const std::size_t bytes = state_->entries * static_cast<std::size_t>(state_->entry->bytes());
   if (values.size() != bytes) {
-    throw Error(ErrorKind::size_mismatch, "new values of " + std::to_string(values.size()) +
-                                              " bytes for a rank's entries of " +
+    throw Error(ErrorKind::size_mismatch, "the new values have " + std::to_string(values.size()) +
+                                              " bytes, the entries of the rank " +
                                               std::to_string(bytes));
   }
   state_->update(values);
@@ -285,8 +285,8 @@ template <class S>
 std::shared_ptr<const LinearOperator<S>> DistributedOperator<S>::adjoint() const {
   if (state_->adjoint) return state_->adjoint;
   throw Error(ErrorKind::unsupported,
-              "a matrix whose rows several ranks share has no product with its adjoint, unless it "
-              "keeps that: keep_adjoint");
+              "a matrix whose rows several ranks share has no product with its adjoint unless it "
+              "keeps the adjoint: call keep_adjoint");
 }
 template <class S>
 long long DistributedOperator<S>::bytes_of_product() const {

@@ -249,15 +249,15 @@ struct DistributedOperator<S>::State final : cuda::RankProduct {
   void check(const Reduction<S>& reduction) const {
     if (reduction.device().stream().share == shared.get()) return;
     throw Error(ErrorKind::usage,
-                "a reduction that joins no ranks: make it with the distributed operator's device");
+                "the reduction joins no ranks: make it with the distributed operator's device");
   }
 
   /// A solver of an operator around this one with another device would sum only one rank's rows.
   void check(const Stream& stream) const {
     if (stream.share == shared.get()) return;
     throw Error(ErrorKind::usage,
-                "a stream that names no ranks: take that of the distributed operator's device(), "
-                "which an operator around it returns too");
+                "the stream names no ranks: use that of the distributed operator's device(), "
+                "which an operator around it also returns");
   }
 
   /// A field of this rank's rows, in the basis. Its data from some row on are a part's field.
@@ -268,7 +268,7 @@ struct DistributedOperator<S>::State final : cuda::RankProduct {
       throw Error(ErrorKind::size_mismatch, std::string(what) + ": this rank has " +
                                                 std::to_string(basis->size()) + " rows of " +
                                                 std::to_string(components()) +
-                                                " components, one row behind "
+                                                " components, one row after "
                                                 "the other");
     }
     if (field.basis ? !same_basis(*field.basis, *basis) : !basis->is_natural()) {

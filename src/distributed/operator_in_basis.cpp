@@ -28,7 +28,7 @@ void OperatorInBasis<S>::apply(S alpha, const FieldView<const S>& x, S beta, con
                                const Stream& stream) const {
   check_operand(x, rows(), row_components(), *row_basis(), "x");
   if (!x.is_aos() || !y.is_aos()) {  // all ranks refuse it, those that permute too
-    throw Error(ErrorKind::size_mismatch, "x, y: one row lies behind the other");
+    throw Error(ErrorKind::size_mismatch, "x, y: rows must lie one after the other");
   }
   check_apart(x, y, "x", "y");
   Stream own = stream;
@@ -60,9 +60,8 @@ std::shared_ptr<const LinearOperator<S>> DistributedOperator<S>::in_own_basis(
     if (other == nullptr || &other->ranks() != &ranks() || other->partition() != partition() ||
         other->row_components() != row_components() ||
         other->device().stream().gpu != device().stream().gpu) {
-      throw Error(
-          ErrorKind::size_mismatch,
-          "operators of other ranks, partitions, entries or devices have no basis in common");
+      throw Error(ErrorKind::size_mismatch,
+                  "operators of different ranks, partitions, entries or devices share no basis");
     }
     made = std::make_shared<detail::OperatorInBasis<S>>(*this, std::move(other));
   });

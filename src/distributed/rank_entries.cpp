@@ -98,7 +98,7 @@ RankEntries DistributedOperator<S>::entries() const {
     entries.rows.offsets.push_back(static_cast<Offset>(entries.rows.columns.size()));
   }
   if (entries.rows.columns.size() != state.entries) {
-    throw Error(ErrorKind::internal, "a rank's parts have other entries than it was given");
+    throw Error(ErrorKind::internal, "a rank's parts do not have the entries it was given");
   }
   return entries;
 }

@@ -93,7 +93,7 @@ class RankTransfer final : public LinearOperator<S> {
              const Stream& stream) const override {
     check_operand(x, columns(), width_, *column_basis_, "x");
     // Checked here, so that ranks that exchange nothing refuse exactly what the others do.
-    if (!x.is_aos()) throw Error(ErrorKind::size_mismatch, "x: one row lies behind the other");
+    if (!x.is_aos()) throw Error(ErrorKind::size_mismatch, "x: rows must lie one after the other");
     check_apart(x, y, "x", "y");
     if (is_alone()) {
       const FieldView<const S> own(x.data, x.size, width_);  // the matrix knows no basis of it

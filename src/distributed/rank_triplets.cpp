@@ -62,8 +62,8 @@ TripletExchange::TripletExchange(Communicator& ranks, const Partition& partition
   std::vector<int> owners(places.size());
   together(ranks, [&] {
     if (partition.ranks() != ranks.size()) {
-      throw Error(ErrorKind::usage, "a partition for " + std::to_string(partition.ranks()) +
-                                        " ranks meets " + std::to_string(ranks.size()));
+      throw Error(ErrorKind::usage, "the partition is for " + std::to_string(partition.ranks()) +
+                                        " ranks, but there are " + std::to_string(ranks.size()));
     }
     for (std::size_t k = 0; k < places.size(); ++k) {
       const auto [row, column] = places[k];

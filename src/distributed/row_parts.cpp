@@ -39,7 +39,7 @@ class GivenRows {
     if (!fits) {
       throw Error(ErrorKind::size_mismatch,
                   "rank " + std::to_string(rank) + " has " + std::to_string(rows_) +
-                      " rows in the partition: it needs as many offsets and one, which ascend from "
+                      " rows in the partition: it needs one more offset than rows, ascending from "
                       "0 to the number of its entries");
     }
     for (const long long column : rows.columns) {

@@ -182,7 +182,7 @@ void check_assembled_field(const SlicedPattern& matrix, const void* data, Index 
   if (size != matrix.rows || of_field != of_matrix) {
     throw Error(ErrorKind::size_mismatch,
                 "an assembly of " + std::to_string(matrix.rows) + " rows of " +
-                    std::to_string(of_matrix) + " components meets a field of " +
+                    std::to_string(of_matrix) + " components is used with a field of " +
                     std::to_string(size) + " rows of " + std::to_string(of_field));
   }
   if (basis ? !same_basis(*basis, *matrix.row_basis) : !matrix.row_basis->is_natural()) {

@@ -25,12 +25,13 @@ Range range_of(const Footprint& a) {
 
 void check_sizes(Index size, int components, const Basis* basis) {
   if (size < 0 || components < 1) {
-    throw Error(ErrorKind::size_mismatch, "a field of " + std::to_string(size) + " rows of " +
-                                              std::to_string(components) + " components");
+    throw Error(ErrorKind::size_mismatch, "a field cannot have " + std::to_string(size) +
+                                              " rows of " + std::to_string(components) +
+                                              " components");
   }
   if (basis != nullptr && basis->size() != size) {
     throw Error(ErrorKind::size_mismatch, "a field of " + std::to_string(size) +
-                                              " rows in a basis of " +
+                                              " rows does not fit a basis of " +
                                               std::to_string(basis->size()));
   }
 }
@@ -62,7 +63,7 @@ bool overlap(const Footprint& a, const Footprint& b) {
 
 void refuse_overlap(const char* a, const char* b) {
   throw Error(ErrorKind::usage,
-              std::string(a) + " and " + b + " share memory; give each an array of its own");
+              std::string(a) + " and " + b + " share memory; give each its own array");
 }
 
 }  // namespace heddle::detail

@@ -17,7 +17,8 @@ namespace {
 template <class S, class U>
 void check_one_basis(const FieldView<S>& a, const FieldView<U>& b, const char* what) {
   if (!detail::in_basis(a.basis, b.basis)) {
-    throw Error(ErrorKind::size_mismatch, std::string(what) + ": the fields live in two bases");
+    throw Error(ErrorKind::size_mismatch,
+                std::string(what) + ": the fields are in different bases");
   }
 }
 
@@ -58,9 +59,10 @@ template <class... Fields>
 void check_on_gpu(const Stream& stream, const char* what, const Fields&... fields) {
   const auto check = [&](const auto& field) {
     if (field.scalars() > 0 && !cuda::is_device_memory(field.data, stream)) {
-      throw Error(ErrorKind::usage, std::string(what) +
-                                        ": a field in the host's memory meets a GPU's stream; "
-                                        "copy it there first");
+      throw Error(
+          ErrorKind::usage,
+          std::string(what) +
+              ": a field in the host's memory is used on a GPU's stream; copy it there first");
     }
   };
   (check(fields), ...);
@@ -125,22 +127,22 @@ void check_shared(const FieldView<S>& x, const Stream& stream, const char* what)
   const RowShare* const share = stream.share;
   if (share == nullptr) return;
   if (x.size != share->rows()) {
-    throw Error(ErrorKind::size_mismatch,
-                std::string(what) + ": a field of " + std::to_string(x.size) +
-                    " rows, and this rank shares " + std::to_string(share->rows()));
+    throw Error(ErrorKind::size_mismatch, std::string(what) + ": a field of " +
+                                              std::to_string(x.size) + " rows, but this rank has " +
+                                              std::to_string(share->rows()));
   }
   if (x.basis && !x.basis->is_natural()) return;
   for (Index group = 1; group < groups_of(x.size); ++group) {
     if (share->place_of_group(group) > share->place_of_group(group - 1)) continue;
     throw Error(ErrorKind::usage, std::string(what) +
-                                      ": a field in the order of its rows, and the operator that "
-                                      "shares them has a basis; `permute` takes it there");
+                                      ": the field is in natural order, but the operator that "
+                                      "shares its rows has a basis; `permute` takes it there");
   }
 }
 template <class S>
 void check_joins(const Reduction<S>& reduction, const Stream& stream) {
   if (reduction.device().stream().share == stream.share) return;
-  throw Error(ErrorKind::usage, "a reduction that joins other ranks than the fields' stream names");
+  throw Error(ErrorKind::usage, "the reduction joins ranks other than those of the fields' stream");
 }
 
 Device device_of(const Stream& gpu) {
@@ -226,7 +228,7 @@ void permute(const FieldView<const S>& x, const FieldView<S>& y, S scale, const 
   for (const auto& basis : {x.basis.get(), y.basis.get()}) {
     if (basis != nullptr && basis->size() != x.size) {
       throw Error(ErrorKind::size_mismatch, "permute: a field of " + std::to_string(x.size) +
-                                                " rows in a basis of " +
+                                                " rows does not fit a basis of " +
                                                 std::to_string(basis->size()));
     }
   }

@@ -83,7 +83,7 @@ TreeLaunch parse_tree_launch(std::string_view text) {
     const auto value = equals == part.npos ? std::nullopt : whole_number(part.substr(equals + 1));
     if (number == nullptr || !value || *value == 0 || *number != 0) {
       throw Error(ErrorKind::usage,
-                  "a launch is run=N, warps=N and piece=N, with commas between, each once, not " +
+                  "a launch is run=N, warps=N and piece=N, separated by commas, each once, not " +
                       std::string(text));
     }
     *number = *value;

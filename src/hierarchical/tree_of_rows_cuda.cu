@@ -22,7 +22,7 @@ namespace {
 void refuse_many(Offset entries) {
   if (entries <= std::numeric_limits<Index>::max()) return;
   throw Error(ErrorKind::unsupported,
-              "a GPU makes trees of fewer than 2^31 entries, not of " + std::to_string(entries));
+              "a GPU builds trees of fewer than 2^31 entries, not " + std::to_string(entries));
 }
 
 bool are_offsets_good(const PatternView& pattern, const Device& device) {
@@ -138,11 +138,11 @@ heddle::detail::Tree tree_of_places(Index rows, Index columns, Offset entries, c
                       space.device(), limit);
   if (tree) return std::move(*tree);
   if (fault == Fault::outside) {
-    throw Error(ErrorKind::out_of_range, "an entry is beyond a matrix of " + std::to_string(rows) +
+    throw Error(ErrorKind::out_of_range, "an entry is outside a matrix of " + std::to_string(rows) +
                                              " x " + std::to_string(columns) +
                                              " entries, counted from 0");
   }
-  throw Error(ErrorKind::usage, "two entries name one row and column: add them first");
+  throw Error(ErrorKind::usage, "two entries have the same row and column: add them first");
 }
 
 }  // namespace heddle::cuda

@@ -15,8 +15,8 @@ namespace {
 /// A capture may contain neither allocations nor the loading of kernels.
 [[noreturn]] void refuse_capture() {
   throw Error(ErrorKind::usage,
-              "a graph can hold a product of a tree on a GPU behind the first of its kind outside "
-              "of it");
+              "a graph can hold a product of a tree on a GPU only after the first of its kind "
+              "outside the graph");
 }
 
 }  // namespace
@@ -50,7 +50,7 @@ void TreeProduct::check_operand(const void* data, bool is_aos, const char* name)
   if (!is_aos) {
     throw Error(ErrorKind::size_mismatch,
                 std::string(name) +
-                    " is not AoS, as a tree needs it; `permute` copies it into a field that is");
+                    " is not AoS, which a tree needs; `permute` copies it into a field that is");
   }
   check_kernel_operand(data, name, device_.stream());
 }
@@ -141,7 +141,7 @@ void TreeProduct::launch(const Call& call, const Stream& stream) const {
   if (partials() == 0) return;
   // `DeviceSums::results` is null if ranks share the rows.
   if (call.sums.partials != nullptr && call.sums.results == nullptr) {
-    throw Error(ErrorKind::usage, "a reduction that joins ranks meets a matrix of one rank");
+    throw Error(ErrorKind::usage, "a reduction that joins ranks is used with a matrix of one rank");
   }
   const OnGpu here(stream);
   const bool in_double = entry_.shape.scalar_bytes == 8 || call.epilogue == device::store_residual;

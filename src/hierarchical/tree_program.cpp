@@ -68,7 +68,7 @@ int warps_of(const TreeProgram& program) {
   if (of_warp > max_shared_bytes) {
     throw Error(ErrorKind::unsupported,
                 "nodes of " + std::to_string(1 << program.log2_size) +
-                    " rows of so large entries exceed a GPU's shared memory; take smaller nodes");
+                    " rows of entries this large exceed a GPU's shared memory; use smaller nodes");
   }
   return warps;
 }

@@ -81,7 +81,7 @@ std::optional<FieldLayout> FieldLayout::find(const ScalarField& table, Index row
   if (found.front().count_ != found.back().count_) {
     throw Error(ErrorKind::size_mismatch, table_in_words + std::to_string(found.front().count_) +
                                               " fields or " + std::to_string(found.back().count_) +
-                                              " of real parts; say how many");
+                                              " of real parts; give the number of fields");
   }
   const FieldLayout& any = found.front();
   throw Error(ErrorKind::size_mismatch,

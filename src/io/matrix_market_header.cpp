@@ -38,8 +38,7 @@ Header read_banner(std::string_view line) {
   if (words.empty() || lower_case(words[0]) != "%%matrixmarket" || words.size() != 5) {
     if (line.starts_with("\x93NUMPY")) {
       detail::malformed_file(
-          "a NumPy array; a matrix is a file of scipy.io.mmwrite or "
-          "scipy.sparse.save_npz");
+          "a NumPy array; write a matrix by scipy.io.mmwrite or scipy.sparse.save_npz");
     }
     detail::malformed_file("no Matrix Market banner; the first line must be '" +
                            std::string(banner_form) + "'");
@@ -64,11 +63,11 @@ Header read_banner(std::string_view line) {
 Offset read_size(std::string_view word, const char* what, Offset largest) {
   const std::string text = std::string(word) + '\n';
   if (!std::all_of(word.begin(), word.end(), is_digit)) {
-    detail::malformed_file(in_quotes(word) + " is no number of " + what);
+    detail::malformed_file(in_quotes(word) + " is not a number of " + what);
   }
   Offset size = 0;
   if (read_index(text.data(), size) == nullptr || size > largest) {
-    detail::malformed_file(in_quotes(word) + " " + what + " are too many, " +
+    detail::malformed_file(in_quotes(word) + " " + what + " are too many; at most " +
                            std::to_string(largest) + " are possible");
   }
   return size;
@@ -120,7 +119,7 @@ void read_tiles(std::string_view line, Header& header) {
     return end == text.data() + words[word].size() && found >= 1 && found <= largest ? found : 0;
   };
   if (words.size() != 5 || words[3] != "x" || size(2) == 0 || size(4) == 0) {
-    detail::malformed_file(in_quotes(line) + " is no '" + std::string(tiles_tag) +
+    detail::malformed_file(in_quotes(line) + " is not '" + std::string(tiles_tag) +
                            "R x C' of 1 to " + std::to_string(largest) + " numbers each");
   }
   header.tile_rows = static_cast<int>(size(2));

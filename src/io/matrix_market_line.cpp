@@ -17,7 +17,7 @@ namespace {
 void explain_index(std::string_view word, const char* what, Offset most) {
   const std::size_t sign = !word.empty() && word[0] == '-' ? 1 : 0;
   if (word.size() == sign || !std::all_of(word.begin() + sign, word.end(), is_digit)) {
-    fault(ErrorKind::malformed_file, in_quotes(word) + " is no " + what + " number");
+    fault(ErrorKind::malformed_file, in_quotes(word) + " is not a " + what + " number");
   }
   Offset index = 0;
   const std::string text = std::string(word) + '\n';
@@ -36,10 +36,11 @@ void explain_number(std::string_view word, NumberField field) {
   if (read_double(text.data(), end, value) == end - 1) {
     if (!std::isfinite(value)) fault(ErrorKind::not_finite, "non-finite value " + in_quotes(word));
     if (must_be_integer && value != std::trunc(value)) {
-      fault(ErrorKind::malformed_file, in_quotes(word) + " is no integer, as the banner promises");
+      fault(ErrorKind::malformed_file,
+            in_quotes(word) + " is not an integer, contrary to the banner");
     }
     if (field == NumberField::unsigned_integer && value < 0) {
-      fault(ErrorKind::malformed_file, in_quotes(word) + " has a sign, against the banner");
+      fault(ErrorKind::malformed_file, in_quotes(word) + " has a sign, contrary to the banner");
     }
     return;
   }
@@ -48,7 +49,7 @@ void explain_number(std::string_view word, NumberField field) {
   if (name == "nan" || name == "inf") {
     fault(ErrorKind::not_finite, "non-finite value " + in_quotes(word));
   }
-  fault(ErrorKind::malformed_file, in_quotes(word) + " is no number");
+  fault(ErrorKind::malformed_file, in_quotes(word) + " is not a number");
 }
 
 }  // namespace

@@ -121,7 +121,7 @@ void accept(const Header&) {}
 void check_matrix_sizes(const Header& header) {
   constexpr Offset most = std::numeric_limits<Index>::max();
   if (header.rows > most) {
-    detail::malformed_file(std::to_string(header.rows) + " rows are too many, " +
+    detail::malformed_file(std::to_string(header.rows) + " rows are too many; at most " +
                            std::to_string(most) + " are possible");
   }
 }

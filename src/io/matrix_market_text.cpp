@@ -286,7 +286,7 @@ class TextReader {
       if (entries + piece.entries > promised) {
         throw_at(line_of(piece, promised - entries),
                  Error(ErrorKind::malformed_file,
-                       "an entry more than the " + std::to_string(promised) + " that line " +
+                       "one entry more than the " + std::to_string(promised) + " that line " +
                            std::to_string(text_.header.lines) + " promises"));
       }
       entries += piece.entries;

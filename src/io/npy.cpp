@@ -41,8 +41,9 @@ NpyType type_named(std::string_view type) {
   constexpr std::size_t longest_name = 2;  // an item has fewer than 100 characters
   if (kind[0] == 'S' && kind.size() <= longest_name + 1) return NpyType::bytes;
   if (kind[0] == 'U' && kind.size() <= longest_name + 1) return NpyType::text;
-  detail::malformed_file("numbers of type " + in_quotes(type) +
-                         "; known are bool, integers, float32, float64, complex64 and complex128");
+  detail::malformed_file(
+      "numbers of the unsupported type " + in_quotes(type) +
+      "; supported are bool, integers, float32, float64, complex64 and complex128");
 }
 
 }  // namespace
@@ -67,7 +68,7 @@ NpyHeader parse_npy_header(std::string_view literal) {
   std::size_t width = 0;
   std::from_chars(kind.data() + 1, kind.data() + kind.size(), width);
   // NumPy's S0 and U0: any number of items would take no bytes.
-  if (width == 0) detail::malformed_file("items of no bytes, of type " + in_quotes(type));
+  if (width == 0) detail::malformed_file("items of zero bytes, of type " + in_quotes(type));
   header.item_bytes = width;
   header.type = type_named(type);
   if (header.type == NpyType::text) header.item_bytes *= 4;
@@ -94,7 +95,7 @@ NpyStart read_npy_start(const std::function<void(void*, std::size_t)>& read,
   NpyStart found;
   found.bytes = 10;
   read(start.data(), found.bytes);
-  if (std::memcmp(start.data(), "\x93NUMPY", 6) != 0) fail("is no NumPy array");
+  if (std::memcmp(start.data(), "\x93NUMPY", 6) != 0) fail("is not a NumPy array");
   std::size_t length = start[8] + 256u * start[9];
   if (start[6] >= 2) {
     read(start.data() + found.bytes, 2);

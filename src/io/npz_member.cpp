@@ -104,7 +104,7 @@ void Member::fail_at_file() const {
   fail_by_zip(
       code, ErrorKind::malformed_file,
       "member '" + name_ + "' " +
-          (code == ZIP_ER_CRC ? std::string("is damaged: its checksum is not that of its bytes")
+          (code == ZIP_ER_CRC ? std::string("is damaged: its checksum does not match its bytes")
                               : std::string("cannot be read: ") + zip_error_strerror(error)));
 }
 
@@ -144,7 +144,7 @@ void Member::check(const std::vector<ByteSum>& parts) const {
   for (const ByteSum& part : parts) all.append(part);
   const auto promised = start_.bytes + static_cast<long long>(items_ * header_.item_bytes);
   if (all.bytes != promised || all.crc != crc_) {
-    fail("is damaged: its checksum is not that of its bytes");
+    fail("is damaged: its checksum does not match its bytes");
   }
 }
 
@@ -174,7 +174,7 @@ std::string read_format(const Archive& archive) {
   Member member(archive, "format.npy");
   const NpyType type = member.header().type;
   if (member.items() != 1 || (type != NpyType::bytes && type != NpyType::text)) {
-    member.fail("is no name");
+    member.fail("is not a name");
   }
   std::vector<char> raw(member.header().item_bytes);
   member.read(raw.data(), 1);

@@ -113,7 +113,7 @@ class TextField {
     if (is_number || letters == "nan" || letters == "inf" || letters == "infinity") {
       throw Error(ErrorKind::not_finite, "non-finite value " + in_quotes(word));
     }
-    detail::malformed_file(in_quotes(word) + " is no number");
+    detail::malformed_file(in_quotes(word) + " is not a number");
   }
 
   void end_row(std::size_t numbers) {

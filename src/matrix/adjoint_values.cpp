@@ -64,9 +64,9 @@ void place_adjoint_values(const SlicedPattern& A, std::span<const std::byte> val
     case sizeof(long double):
       return place(0.0L);
     default:
-      throw Error(ErrorKind::unsupported, "an adjoint of scalars of " +
-                                              std::to_string(scalar_bytes) +
-                                              " bytes; there are those of 4 and of 8");
+      throw Error(
+          ErrorKind::unsupported,
+          "no adjoint of scalars of " + std::to_string(scalar_bytes) + " bytes, only of 4 and 8");
   }
 }
 

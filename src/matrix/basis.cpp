@@ -172,7 +172,7 @@ struct Basis::OnGpus {
 
 std::shared_ptr<const Basis> Basis::natural(Index size) {
   if (size < 0) {
-    throw Error(ErrorKind::size_mismatch, "a basis of " + std::to_string(size) + " rows");
+    throw Error(ErrorKind::size_mismatch, "a basis cannot have " + std::to_string(size) + " rows");
   }
   auto basis = std::make_shared<Basis>();
   basis->size_ = size;
@@ -216,7 +216,7 @@ std::shared_ptr<const Basis> Basis::make(const PatternView& pattern, const Plan&
     throw Error(ErrorKind::bad_plan,
                 "plan: rows and columns of a " + std::to_string(pattern.rows) + " x " +
                     std::to_string(pattern.columns) +
-                    " matrix cannot be permuted alike; basis=user takes rectangular ones");
+                    " matrix cannot be permuted the same way; basis=user takes rectangular ones");
   }
   return from_order(std::move(order), device);
 }

@@ -46,7 +46,7 @@ void detail::check_arrays(const PatternView& pattern, std::size_t offsets, std::
   }
   if (offsets != static_cast<std::size_t>(pattern.rows) + 1) {
     throw Error(ErrorKind::size_mismatch, "a matrix of " + std::to_string(pattern.rows) +
-                                              " rows needs one offset more, not " +
+                                              " rows needs one more offset than rows, not " +
                                               std::to_string(offsets));
   }
   const auto entries = static_cast<std::size_t>(pattern.offsets[pattern.rows]);

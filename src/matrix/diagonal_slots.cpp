@@ -12,7 +12,7 @@ detail::DiagonalSearch detail::diagonal_search(const SlicedPattern& A) {
   if (A.rows != A.columns) {
     throw Error(ErrorKind::size_mismatch, "the diagonal of a " + std::to_string(A.rows) + " x " +
                                               std::to_string(A.columns) +
-                                              " matrix is not asked for");
+                                              " matrix was requested; it must be square");
   }
   const Device& device = A.offset.device();
   return {A.view(),

@@ -57,12 +57,13 @@ HostElements host_elements(const ElementsView& given) {
                                  std::to_string(given.nodes) + " nodes has nothing to assemble");
   }
   if (given.node == nullptr || (!given.first && given.arity < 1)) {
-    refuse(ErrorKind::usage, "a mesh needs the nodes of its elements, and how many each has");
+    refuse(ErrorKind::usage,
+           "a mesh needs the nodes of its elements and the number of nodes of each");
   }
   HostElements mesh{given.nodes, given.elements, given.arity, {}, {}, given.node};
   if (given.first) {
     mesh.first = offsets_on_host(given);
-    if (mesh.first[0] != 0) refuse(ErrorKind::usage, "offsets of elements begin at 0");
+    if (mesh.first[0] != 0) refuse(ErrorKind::usage, "offsets of elements must begin at 0");
     for (Offset e = 0; e < given.elements; ++e) {
       const auto at = static_cast<std::size_t>(e);
       if (mesh.first[at] >= mesh.first[at + 1]) {
@@ -96,7 +97,8 @@ CornerCode code_for(Offset elements, int max_corners) {
   const Offset room = bits < 16 ? Offset(1) << (32 - 2 * bits) : 1;
   if (elements < room) return {bits};
   refuse(ErrorKind::unsupported, "a mesh of " + std::to_string(elements) + " elements of up to " +
-                                     std::to_string(max_corners) + " nodes; there may be " +
+                                     std::to_string(max_corners) +
+                                     " nodes is too large; the limit of elements is " +
                                      std::to_string(room - 1));
 }
 

@@ -128,8 +128,8 @@ void number_values(Offset count, const Entries& entries, int K, T* table, const 
     ++read;
     const int found = dictionary.number_of(entry.data());
     if (found < 0) {
-      refuse(slot, "is another value than the 256 of the " + std::to_string(read - 1) +
-                       " entries before it, and a dictionary has no more");
+      refuse(slot, "differs from the 256 values of the " + std::to_string(read - 1) +
+                       " entries before it, and a dictionary holds no more");
     }
     number(slot, found);
   }
@@ -268,7 +268,7 @@ void find_units(Offset count, const Entries& entries, T* table, const Stream& st
       if (!units.list(q)) {
         refuse(
             unlisted,
-            "is no unit times one of 16 reals (1 and those of the entries before it among them)");
+            "is not a unit times one of 16 reals (including 1 and those of the entries before it)");
       }
     }
     begin = unlisted;

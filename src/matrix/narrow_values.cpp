@@ -72,7 +72,7 @@ void check(const Narrowed& narrowed, const SlotRule& rule, const SlicedPattern& 
       ErrorKind::bad_plan,
       "plan: iteration-precision=single: " + detail::entry_on(place.step + place.lane, A, stream) +
           " (counted from 0) is beyond the range of a float" +
-          (overflows ? "" : ", as small as all others are") +
+          (overflows ? "" : ": all entries are too small") +
           "; scale the matrix, or leave iteration-precision=single out");
 }
 

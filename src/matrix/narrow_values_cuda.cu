@@ -13,7 +13,7 @@ void check_not_captured(const Stream& stream) {
   if (status == cudaStreamCaptureStatusNone) return;
   throw Error(ErrorKind::unsupported,
               "new values under an iteration-precision other than full cannot become part of a "
-              "graph: take them before its launch, or leave it out of the plan");
+              "graph: pass them before its launch, or leave iteration-precision out of the plan");
 }
 
 detail::Narrowed narrow_values(const detail::Narrowing<double>& narrowing, Offset scalars,

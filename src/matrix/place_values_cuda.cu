@@ -129,11 +129,10 @@ void place_values_on_gpu(const SlicedPattern& pattern, InnerLayout inner, const 
                          std::span<const std::byte> from, std::span<std::byte> to,
                          const Stream& stream, Offset buffer_entries) {
   if ((shape.scalar_bytes != 4 && shape.scalar_bytes != 8) || shape.components > 65535) {
-    throw Error(ErrorKind::unsupported,
-                "values of " + std::to_string(shape.components) + " scalars of " +
-                    std::to_string(shape.scalar_bytes) +
-                    " bytes cannot be placed on a GPU; scalars have 4 or 8 bytes, entries at most "
-                    "65535 of them");
+    throw Error(ErrorKind::unsupported, "values of " + std::to_string(shape.components) +
+                                            " scalars of " + std::to_string(shape.scalar_bytes) +
+                                            " bytes cannot be placed on a GPU; scalars have 4 or 8 "
+                                            "bytes, entries at most 65535 scalars");
   }
   check_placed_bytes(pattern, shape, from.size(), to.size());
   if (pattern.entries == 0) return;

@@ -250,7 +250,7 @@ void check_plan(const Plan& plan) {
   }
   if (layout.lanes == Layout::all_rows && (T != 1 || layout.threshold != 0)) {
     refuse(
-        "plan: several threads a row (threads-per-row, threshold) need slices of 1 to 64 lanes, "
+        "plan: several threads per row (threads-per-row, threshold) need slices of 1 to 64 lanes, "
         "not C=n");
   }
   if (T < 1 || (layout.lanes != Layout::all_rows && layout.lanes % T != 0)) {
@@ -269,7 +269,7 @@ void check_plan(const Plan& plan) {
   }
   if (layout.sort_window < 0 || layout.threshold < 0 || schedule.chunk < 1 || cpu.prefetch_x < 0 ||
       cpu.prefetch_matrix < 0 || gpu.blocks < 0) {
-    refuse("plan: sigma, threshold, chunk, blocks and the prefetch distances are not negative");
+    refuse("plan: sigma, threshold, chunk, blocks and the prefetch distances must not be negative");
   }
   const auto threads = static_cast<unsigned>(gpu.block_size);
   if (gpu.block_size < 64 || gpu.block_size > 1024 || gpu.block_size % 64 != 0 ||

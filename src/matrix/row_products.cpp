@@ -324,7 +324,8 @@ void adjoint_pattern(const PatternView& a, Array<Offset>& offsets, Array<Index>&
 void check_factors(const PatternView& a, const PatternView& b) {
   if (a.columns == b.rows) return;
   throw Error(ErrorKind::size_mismatch, "a product of " + text_of_size(a.rows, a.columns) +
-                                            " and " + text_of_size(b.rows, b.columns) + " entries");
+                                            " and " + text_of_size(b.rows, b.columns) +
+                                            " entries: the inner sizes differ");
 }
 
 void check_same_size(const MatrixSize& given, const MatrixSize& made, const char* what) {
@@ -333,8 +334,8 @@ void check_same_size(const MatrixSize& given, const MatrixSize& made, const char
     return text_of_size(size.rows, size.columns) + " with " + std::to_string(size.entries) +
            " entries";
   };
-  throw Error(ErrorKind::size_mismatch, std::string(what) + " is of " + text(given) +
-                                            ", where the pattern is of " + text(made));
+  throw Error(ErrorKind::size_mismatch,
+              std::string(what) + " is " + text(given) + ", but the pattern is " + text(made));
 }
 
 }  // namespace heddle::detail

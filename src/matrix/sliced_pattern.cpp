@@ -98,7 +98,8 @@ std::shared_ptr<const SlicedPattern> SlicedPattern::build(
   check_plan(plan);
   if (row_basis->size() != pattern.rows || column_basis->size() != pattern.columns) {
     throw Error(ErrorKind::size_mismatch, "a matrix of " + std::to_string(pattern.rows) + " x " +
-                                              std::to_string(pattern.columns) + " in bases of " +
+                                              std::to_string(pattern.columns) +
+                                              " does not fit bases of " +
                                               std::to_string(row_basis->size()) + " and " +
                                               std::to_string(column_basis->size()));
   }

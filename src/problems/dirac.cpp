@@ -64,13 +64,13 @@ CsrMatrix<Quaternion> dirac(const TriangleMesh& mesh, std::span<const double> po
                                               std::to_string(mesh.triangle.size()) + " triangles");
   }
   if (!(shift >= 0 && std::isfinite(shift))) {
-    throw Error(ErrorKind::usage, "dirac: the shift is no finite number of 0 or more");
+    throw Error(ErrorKind::usage, "dirac: the shift is not a finite number of at least 0");
   }
   const auto bad = std::ranges::find_if_not(potential, [](double p) { return std::isfinite(p); });
   if (bad != potential.end()) {
     throw Error(ErrorKind::not_finite, "dirac: the potential of triangle " +
                                            std::to_string(bad - potential.begin()) +
-                                           " is no finite number");
+                                           " is not a finite number");
   }
   const auto vertices = static_cast<Index>(mesh.position.size());
   check_elements<3>(

@@ -97,7 +97,8 @@ void settle(std::span<const Tetrahedron> tetrahedra, std::span<Point> position,
     });
     if (!some_flat.load()) return;
   }
-  throw Error(ErrorKind::internal, "a random solid has tetrahedra that jitter alone does not mend");
+  throw Error(ErrorKind::internal,
+              "a random solid has tetrahedra that jitter alone does not repair");
 }
 
 }  // namespace

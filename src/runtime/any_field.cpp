@@ -24,8 +24,9 @@ AnyField read_rows(const std::string& path, int components, Ring ring, Precision
 void detail::refuse_precision(Precision given) {
   const Precision asked = given == Precision::single_precision ? Precision::double_precision
                                                                : Precision::single_precision;
-  throw Error(ErrorKind::size_mismatch, std::string(name(asked)) + " precision is asked for, and " +
-                                            std::string(name(given)) + " precision is there");
+  throw Error(ErrorKind::size_mismatch, std::string(name(asked)) +
+                                            " precision was requested, but " +
+                                            std::string(name(given)) + " precision is stored");
 }
 
 AnyField::AnyField(Index rows, int components, Precision precision, const Device& device)

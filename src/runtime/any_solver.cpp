@@ -72,7 +72,7 @@ template AnySolver::AnySolver(OperatorReference<double>, const MethodInfo&,
                               std::shared_ptr<Preconditioner<double>>, const SolverOptions&);
 
 void AnySolver::refuse_block() {
-  throw Error(ErrorKind::unsupported, "block conjugate gradient is no solver of the table");
+  throw Error(ErrorKind::unsupported, "block conjugate gradient is not in the table of solvers");
 }
 
 AnySolver::AnySolver(const AnySystem& system, const MethodInfo& method,
@@ -90,7 +90,7 @@ void AnySolver::refine(const AnyOperator& matrix, const ComposedChoice& precondi
   auto* const wide = std::get_if<Parts<double>>(&parts_);
   if (wide == nullptr) {
     throw Error(ErrorKind::unsupported,
-                "fields in single precision are of a solve in double precision");
+                "fields in single precision need a solve in double precision");
   }
   if (wide->krylov == nullptr) refuse_block();
   // `wide` and `refined` share the solver over doubles.

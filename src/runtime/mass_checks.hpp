@@ -17,7 +17,7 @@ void check_mass(const Matrix& matrix, const Mass& mass) {
     refuse("has entries " + std::string(mass.entry().name()) + ", the matrix " +
            std::string(matrix.entry().name()));
   }
-  if (mass.precision() != matrix.precision()) refuse("is in another precision than the matrix");
+  if (mass.precision() != matrix.precision()) refuse("differs in precision from the matrix");
   if (mass.rows() != matrix.rows() || mass.columns() != matrix.columns()) {
     refuse("is " + std::to_string(mass.rows()) + " x " + std::to_string(mass.columns()) +
            ", the matrix " + std::to_string(matrix.rows()) + " x " +

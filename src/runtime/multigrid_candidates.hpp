@@ -31,7 +31,7 @@ std::vector<Array<S>> candidate_fields(const SlicedOperator<S>& matrix,
   if (choice.points) {
     if (matrix.ring() != Ring::real || (dimension != 2 && dimension != 3)) {
       throw Error(ErrorKind::unsupported,
-                  "the motions of a rigid body are candidates over real blocks of 2 x 2 or 3 x 3");
+                  "rigid body motions are candidates only for real blocks of 2 x 2 or 3 x 3");
     }
     return rigid_body_modes<S>(*choice.points, dimension, matrix.device());
   }

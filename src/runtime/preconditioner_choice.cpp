@@ -111,7 +111,7 @@ void check_needs_no_entries(const PreconditionerChoice& choice) {
     others += (others.empty() ? "" : ", ") + std::string(row.name);
   }
   refuse("the preconditioner " + std::string(choice.info().name) +
-         " is made of the matrix's entries, and would not be that of A + sigma I; there are " +
+         " is made from the matrix's entries, and would not fit A + sigma I; choose one of " +
          others);
 }
 
@@ -214,7 +214,7 @@ PreconditionerChoice parse_preconditioner(std::string_view text) {
   if (colon == text.npos) return row->kind;
   const std::string_view digits = text.substr(colon + 1);
   if (row->number.empty()) {
-    refuse("the preconditioner " + std::string(name) + " takes no number, here '" +
+    refuse("the preconditioner " + std::string(name) + " takes no number, but was given '" +
            std::string(digits) + "'");
   }
   int number = 0;
@@ -297,7 +297,7 @@ PreconditionerChoice parse_part(std::string_view text, std::optional<CycleWords>
                        precision.value_or(usual.level_precision));
   if (multigrid.value_or(own) != own) {
     refuse(
-        "the parts that are multigrid have one cycle, one smoother, one interpolation and one "
+        "all multigrid parts must share one cycle, one smoother, one interpolation and one "
         "precision of their levels");
   }
   multigrid = own;
@@ -318,7 +318,7 @@ ComposedChoice ComposedChoice::parse(std::string_view text) {
       try {
         factors.push_back(parse_part(part, multigrid));
         if (const auto& info = factors.back().info(); is_composed && info.is_alone) {
-          refuse(std::string(info.name) + " is no part of a composition: leave it out");
+          refuse(std::string(info.name) + " cannot be part of a composition: leave it out");
         }
       } catch (const Error& error) {
         if (!is_composed) throw;

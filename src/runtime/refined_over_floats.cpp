@@ -18,7 +18,7 @@ const SlicedOperator<double>& in_doubles(const AnyOperator& matrix) {
       return &A;
     } else {
       throw Error(ErrorKind::unsupported,
-                  "fields in single precision are of a solve in double precision");
+                  "fields in single precision need a solve in double precision");
     }
   });
 }

@@ -23,11 +23,11 @@ std::string text_of(const std::string& name, const nlohmann::json& value) {
   std::string text;
   if (value.is_array()) {
     for (const auto& number : value) {
-      if (!number.is_number()) refuse(name + ": its array holds more than numbers");
+      if (!number.is_number()) refuse(name + ": its array must hold only numbers");
       text += (text.empty() ? "" : " ") + text_of(number);
     }
   }
-  if (text.empty()) refuse(name + " is a number, a text, true, false, or an array of numbers");
+  if (text.empty()) refuse(name + " must be a number, a text, true, false, or an array of numbers");
   return text;
 }
 
@@ -35,8 +35,8 @@ std::string text_of(const std::string& name, const nlohmann::json& value) {
 
 std::vector<std::pair<std::string, std::string>> settings_in_json(std::string_view text) {
   const auto object = nlohmann::json::parse(text, nullptr, false);
-  if (object.is_discarded()) refuse("settings are a JSON object, and this is no JSON");
-  if (!object.is_object()) refuse("settings are one JSON object of names and values");
+  if (object.is_discarded()) refuse("settings must be a JSON object, and this is not JSON");
+  if (!object.is_object()) refuse("settings must be one JSON object of names and values");
   std::vector<std::pair<std::string, std::string>> settings;
   for (const auto& [name, value] : object.items())
     settings.emplace_back(name, text_of(name, value));

@@ -117,7 +117,8 @@ void Settings::set(std::string_view name, std::string_view value) {
   const SettingRow* const row = find_setting(name);
   if (row == nullptr) refuse_name(name);
   if (!row->is_value(value)) {
-    refuse(std::string(name) + " is " + std::string(row->values) + ", not " + io::in_quotes(value));
+    refuse(std::string(name) + " must be " + std::string(row->values) + ", not " +
+           io::in_quotes(value));
   }
   reset(name);
   given_.push_back({row, std::string(value), std::string(name)});
@@ -168,7 +169,7 @@ void check_for_method(const Settings& settings, std::string_view method) {
                           is_same_name(given.value, given.setting->by_default);
     if (needed == nullptr || is_usual || (row != table.end() && (*row).*needed)) continue;
     refuse(given.spelling + " is for " + methods_with(needed) +
-           (is_same_name(method, "auto") ? ": name the method, which auto leaves open"
+           (is_same_name(method, "auto") ? ": name the method; auto may choose another"
                                          : ", not for " + std::string(method)));
   }
   const Settings::Given* const interval = settings.find("interval");

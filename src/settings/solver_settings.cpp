@@ -52,21 +52,21 @@ std::span<const SettingRow> solver_settings() {
   using O = SolverOptions;
   static constexpr std::array rows = {
       row(use, "tolerance", OfSolver<&O::tolerance>::number<from_0_below_1>(share_words), "T",
-          "1e-10 in double, 1e-5 in single precision; of lsmr 1e-8 and 1e-5",
-          "on |b - A x| / |b|; of lsmr on |A* r| / (|A| |r|)", "rtol"),
+          "1e-10 in double, 1e-5 in single precision; for lsmr 1e-8 and 1e-5",
+          "limit on |b - A x| / |b|; for lsmr on |A* r| / (|A| |r|)", "rtol"),
       row(use, "absolute_tolerance",
           OfSolver<&O::absolute_tolerance>::number<from_0>("a number, 0 or more"), "T", "0",
-          "on |b - A x|, which is enough by itself", "atol"),
+          "limit on |b - A x|, which is enough by itself", "atol"),
       row(use, "max_iterations",
           OfSolver<&O::max_iterations>::whole_number<whole_from_0>(count_words), "N", "10000",
-          "at which a solve ends", "maxiter"),
+          "maximum number of iterations", "maxiter"),
       row(use, "time_limit", OfSolver<&O::time_limit>::number<from_0>(seconds_words), "SECONDS",
           "none",
-          "seconds of iterating, looked at between the solver's iterations, and between those of a "
-          "solver that preconditions"),
+          "maximum seconds of iterating, checked between iterations of the solver and of a solver "
+          "that preconditions"),
       row(use, "keep", OfSolver<&O::keep>::name<last_or_best>("last or best"), "last|best", "last",
-          "the x of a solve that a limit ends: the last one, as the method has it by then, or the "
-          "best, that of the least residual that was looked at"),
+          "the x of a solve that ends at a limit: the last one of the method, or the best, the one "
+          "with the smallest residual that was checked"),
       row(use, "restart",
           OfSolver<&O::restart>::whole_number<restarts>("a whole number from 1 to 2147483647"), "M",
           "30",
@@ -75,21 +75,20 @@ std::span<const SettingRow> solver_settings() {
       row(use, "basis_precision",
           OfSolver<&O::basis_precision>::name<full_or_single>("full or single"), "full|single",
           "full",
-          "single: gmres and fgmres keep their vectors as floats, which halves their memory in "
+          "single: gmres and fgmres store their vectors as floats, which halves their memory in "
           "double; the residual is still that of the matrix",
           "", &MethodInfo::restarts),
       row(use, "field_precision",
           To<SolveSettings, &SolveSettings::has_narrow_fields>::name<is_single>("full or single"),
           "full|single", "full",
-          "single: iterations have every field in floats, and the matrix too, or in 16 bits under "
-          "a "
-          "plan with them; runs are refined by residuals in double, and doubles go on where floats "
-          "come no further"),
+          "single: iterations store every field as floats, and the matrix too, or in 16 bits under "
+          "a plan with them; runs are refined by residuals in double, and continue in double where "
+          "floats get no further"),
       row(use, "interval",
           as_numbers(
               OfSolver<&O::interval>::name<interval_in>("two finite numbers, 0 < LOWER < UPPER")),
           "LOWER UPPER", "an estimate",
-          "of the eigenvalues of M^-1 A, for chebyshev and richardson", "",
+          "bounds of the eigenvalues of M^-1 A, for chebyshev and richardson", "",
           &MethodInfo::takes_interval),
       row(use, "omega",
           OfSolver<&O::omega>::number<[](double w) { return std::isfinite(w) && w != 0; }>(
@@ -108,15 +107,15 @@ std::span<const SettingRow> least_squares_settings() {
   static constexpr std::array rows = {
       row(use, "damping",
           OfLeastSquares<&O::damping>::number<finite_from_0>("a finite number, 0 or more"), "D",
-          "0", "minimize |A x - b|^2 + D^2 |x|^2, by lsmr"),
+          "0", "minimize |A x - b|^2 + D^2 |x|^2, with lsmr"),
       row(use, "tolerance", OfLeastSquares<&O::tolerance>::number<from_0_below_1>(share_words), "T",
           "1e-8 in double, 1e-5 in single precision",
-          "on |A* r - D^2 x| / (|A| |r|), or on |r| / (|b| + |A| |x|), r = b - A x", "rtol"),
+          "limit on |A* r - D^2 x| / (|A| |r|), or on |r| / (|b| + |A| |x|), r = b - A x", "rtol"),
       row(use, "max_iterations",
           OfLeastSquares<&O::max_iterations>::whole_number<whole_from_0>(count_words), "N", "10000",
-          "at which a solve ends", "maxiter"),
+          "maximum number of iterations", "maxiter"),
       row(use, "time_limit", OfLeastSquares<&O::time_limit>::number<from_0>(seconds_words),
-          "SECONDS", "none", "seconds of iterating"),
+          "SECONDS", "none", "maximum seconds of iterating"),
       row(use, "record_history", OfLeastSquares<&O::record_history>::yes_or_no(), "true|false",
           "false", "keep the residuals of every iteration", "", nullptr, true),
   };
@@ -128,25 +127,25 @@ std::span<const SettingRow> eigen_settings() {
   using O = EigenOptions;
   static constexpr auto fits_count = [](long long k) { return 1 <= k && k <= O::max_pairs; };
   static constexpr auto fits_guard = [](long long k) { return 0 <= k && k <= O::max_pairs; };
-  static_assert(O::max_pairs == 16, "as the words below have it");
+  static_assert(O::max_pairs == 16, "as the words below say");
   static constexpr std::array rows = {
       row(use, "count", OfEigen<&O::count>::whole_number<fits_count>("a whole number from 1 to 16"),
-          "K", "4, or all of a smaller matrix", "eigenpairs"),
+          "K", "4, or all of a smaller matrix", "number of eigenpairs"),
       row(use, "guard", OfEigen<&O::guard>::whole_number<fits_guard>("a whole number from 0 to 16"),
           "N", "a quarter of the count",
-          "vectors that are iterated next to those, so that the last ones converge as fast as the "
-          "first"),
+          "number of additional vectors in the iteration, so that the last eigenpairs converge as "
+          "fast as the first"),
       row(use, "tolerance", OfEigen<&O::tolerance>::number<from_0_below_1>(share_words), "T",
           "1e-8 in double, 1e-5 in single precision",
-          "on |A x - M x lambda| / ((|A| + |lambda| |M|) |x|)", "rtol"),
+          "limit on |A x - M x lambda| / ((|A| + |lambda| |M|) |x|)", "rtol"),
       row(use, "max_iterations",
           OfEigen<&O::max_iterations>::whole_number<whole_from_0>(count_words), "N", "1000",
-          "at which a solve ends", "maxiter"),
+          "maximum number of iterations", "maxiter"),
       row(use, "time_limit", OfEigen<&O::time_limit>::number<from_0>(seconds_words), "SECONDS",
-          "none", "seconds of iterating"),
+          "none", "maximum seconds of iterating"),
       row(use, "seed",
           OfEigen<&O::seed>::whole_number<[](std::uint64_t) { return true; }>(count_words), "SEED",
-          "1", "of the first vectors"),
+          "1", "seed of the initial vectors"),
   };
   return rows;
 }

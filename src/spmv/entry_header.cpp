@@ -39,7 +39,7 @@ std::string_view entry_header(const std::string& name) {
   if (found == registry().headers.end()) {
     throw Error(ErrorKind::unsupported, "the text of the header '" + name +
                                             "' is not in this program; heddle_embed_entry(target " +
-                                            name + ") in its CMakeLists.txt puts it there");
+                                            name + ") in its CMakeLists.txt adds it");
   }
   if (found->second.ambiguous) {
     throw Error(ErrorKind::unsupported,

@@ -26,7 +26,7 @@ std::string entry_assertions(const EntryShape& shape) {
   const auto expect = [&](const std::string& of_gpu, int of_host, const char* what) {
     text += "static_assert(" + of_gpu + " == " + std::to_string(of_host) +
             ",\n  \"heddle entry: " + what + " on the host: " + std::to_string(of_host) +
-            ", on the GPU other\");\n";
+            ", different on the GPU\");\n";
   };
   const std::string entry = "Plan::entry", arithmetic = "heddle::arithmetic_t<Plan::entry>";
   expect(entry + "::components", shape.components, "components");

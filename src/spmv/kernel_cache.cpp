@@ -144,7 +144,7 @@ std::string KernelCache::why_unsafe() const {
   struct stat status{};
   if (folder_.empty() || stat(folder_.c_str(), &status) != 0) return "";
   if (!S_ISDIR(status.st_mode) || is_own(status)) return "";
-  const std::string own = "name a folder of your own by HEDDLE_CACHE_DIR";
+  const std::string own = "name your own folder in HEDDLE_CACHE_DIR";
   const std::string begin = "the kernels in " + folder_.string() + " are not used: the folder ";
   if (status.st_uid != geteuid()) {
     return begin + "belongs to another user (" + std::to_string(status.st_uid) + "); " + own;
@@ -195,7 +195,7 @@ void KernelCache::make_room(std::uintmax_t bytes) {
   if (bytes > free_) {
     // An eighth is kept free, so that the folder is not searched for each image.
     const std::uintmax_t slack = bound_ / 8;
-    if (bytes > slack) throw Error(ErrorKind::io, "an image larger than the cache has room for");
+    if (bytes > slack) throw Error(ErrorKind::io, "the image is larger than the cache allows");
     const auto old = fs::file_time_type::clock::now() - std::chrono::hours(1);
     std::uintmax_t total = 0;
     for (const File& file : files_of(folder_)) {

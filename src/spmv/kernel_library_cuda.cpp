@@ -67,12 +67,13 @@ void check_kernel_operand(const void* data, const char* name, const Stream& stre
   constexpr std::uintptr_t piece = 16;
   if (reinterpret_cast<std::uintptr_t>(data) % piece != 0) {
     throw Error(ErrorKind::usage,
-                std::string(name) + " does not begin at a multiple of 16 bytes, as a GPU needs it");
+                std::string(name) + " does not begin at a multiple of 16 bytes, as a GPU requires");
   }
   if (!is_device_memory(data, stream)) {
-    throw Error(ErrorKind::usage, std::string(name) +
-                                      " lies in the host's memory, the matrix in a GPU's; "
-                                      "`permute` copies it there");
+    throw Error(
+        ErrorKind::usage,
+        std::string(name) +
+            " is in the host's memory, but the matrix is in a GPU's; `permute` copies it there");
   }
 }
 

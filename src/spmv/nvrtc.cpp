@@ -35,7 +35,7 @@ Nvrtc open_library() {
   }
   if (!known) {
     throw Error(ErrorKind::no_device,
-                library.path() + " does not say which GPUs it compiles for; install it anew");
+                library.path() + " does not say which GPUs it compiles for; reinstall it");
   }
   return n;
 }

@@ -16,7 +16,7 @@ KernelSource program_around(const CompiledFunctor& functor, const std::string& b
   const std::string text = "using HeddlePass = " + functor.text.type +
                            ";\nstatic_assert(sizeof(HeddlePass) == " + bytes +
                            ",\n  \"heddle kernel: bytes on the host: " + bytes +
-                           ", on the GPU other\");\nextern \"C\" __global__ void "
+                           ", different on the GPU\");\nextern \"C\" __global__ void "
                            "__launch_bounds__(" +
                            bounds + ")\n" + name +
                            "(const __grid_constant__ HeddlePass functor) {\n" + body + "}\n";

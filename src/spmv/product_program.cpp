@@ -13,9 +13,9 @@ void check_plan_for_gpu(const Plan& plan) {
   constexpr int warp = 32;
   const auto T = static_cast<unsigned>(plan.layout.threads_per_row);
   if (T > warp || !std::has_single_bit(T)) {
-    throw Error(ErrorKind::bad_plan, "plan: threads-per-row=" + std::to_string(T) +
-                                         " is no power of two up to 32, and a row "
-                                         "does not leave its warp on a GPU");
+    throw Error(ErrorKind::bad_plan,
+                "plan: threads-per-row=" + std::to_string(T) +
+                    " is not a power of two up to 32, and on a GPU a row stays within its warp");
   }
 }
 

@@ -38,13 +38,13 @@ std::vector<int> components_of_adjoint(const EntryTable<S>& entry) {
     for (std::size_t to = 0; to < K; ++to) {
       if (turned[to] == 0) continue;
       if (component[to] != 0 || (turned[to] != 1 && turned[to] != -1)) {
-        refuse_adjoint(entry, "mixes its components in it");
+        refuse_adjoint(entry, "mixes its components in its adjoint");
       }
       component[to] = static_cast<int>(turned[to]) * (static_cast<int>(k) + 1);
     }
   }
   for (const int of : component) {
-    if (of == 0) refuse_adjoint(entry, "mixes its components in it");
+    if (of == 0) refuse_adjoint(entry, "mixes its components in its adjoint");
   }
   return component;
 }

@@ -33,10 +33,9 @@ void SlicedOperator<S>::make_narrow() {
                     "; leave it out");
   }
   if (!table) {
-    throw Error(ErrorKind::bad_plan,
-                "plan: iteration-precision=" + std::string(name(kept)) +
-                    " needs an entry that is the numbers it computes with, and this one is "
-                    "encoded; leave it out");
+    throw Error(ErrorKind::bad_plan, "plan: iteration-precision=" + std::string(name(kept)) +
+                                         " needs an entry that holds the numbers it computes with, "
+                                         "but this one is encoded; leave it out");
   }
   schedule().narrow = std::make_shared<SlicedOperator>(table, state().pattern, order(),
                                                        plan_of_copy(plan()), device_);

@@ -13,7 +13,7 @@
 namespace heddle::detail {
 
 void refuse_moved_from() {
-  throw Error(ErrorKind::usage, "this operator was moved from: it has no matrix any more");
+  throw Error(ErrorKind::usage, "this operator was moved from: it no longer has a matrix");
 }
 
 namespace {
@@ -27,7 +27,7 @@ sum_t<S> sum_of(const cuda::Product& product, cuda::Product::Call call, Reductio
                 const Stream& stream) {
   // Joined ranks leave kernels no place for a sum over all rows (`DeviceSums::results`).
   if (reduction.device().stream().share != nullptr) {
-    throw Error(ErrorKind::usage, "a reduction that joins ranks meets a matrix of one rank");
+    throw Error(ErrorKind::usage, "a reduction that joins ranks is used with a matrix of one rank");
   }
   call.sums = reduction.space(product.partials());
   product.launch(call, stream);
@@ -62,7 +62,7 @@ void check_field(const FieldView<S>& field, Index rows, int components, const Ba
   if (field.size != rows || field.components != components) {
     throw Error(ErrorKind::size_mismatch,
                 "a matrix of " + std::to_string(rows) + " " + side + "s of " +
-                    std::to_string(components) + " components meets " + name + " of " +
+                    std::to_string(components) + " components is used with " + name + " of " +
                     std::to_string(field.size) + " rows of " + std::to_string(field.components));
   }
   if (field.basis ? !same_basis(*field.basis, basis) : !basis.is_natural()) {
@@ -133,7 +133,7 @@ template <class S>
 SlicedOperator<S> SlicedOperator<S>::on(const Device& device) const {
   if (device.stream().gpu != device_.stream().gpu) {
     throw Error(ErrorKind::usage,
-                "a matrix stays where it was built; for another GPU, or the CPU, build it there");
+                "a matrix stays where it was built; to use another GPU or the CPU, build it there");
   }
   device_.synchronize();
   SlicedOperator same = *this;
@@ -147,9 +147,9 @@ SlicedOperator<S> SlicedOperator<S>::scheduled(const Plan& plan) const {
   const Layout& stored = this->plan().layout;
   if (stored != plan.layout) {
     throw Error(ErrorKind::bad_plan, "plan: a matrix stored as " +
-                                         to_string(Plan{.layout = stored}) + " is to run as " +
+                                         to_string(Plan{.layout = stored}) + " cannot run as " +
                                          to_string(Plan{.layout = plan.layout}) +
-                                         "; another layout means building it again");
+                                         "; another layout requires rebuilding it");
   }
   SlicedOperator same = *this;
   same.schedule_ = std::make_shared<Schedule>();

@@ -68,7 +68,7 @@ TEST(ForEachOn, PassesOnWhatACallThrows) {
 }
 
 TEST(ForEachOn, RefusesACountBelowZero) {
-  expect_error(ErrorKind::usage, "a pass over -3 numbers",
+  expect_error(ErrorKind::usage, "a pass cannot run over -3 numbers",
                [] { for_each_on(Device::cpu(1), ThrowAt{-3, 0}); });
 }
 

@@ -133,12 +133,12 @@ TEST(CompareRuns, WhatFailsNowIsMissing) {
   after.records[0].candidates[0].failure = "out of memory";
   const Outcome failed = compared(small_run(), after);
   EXPECT_EQ(failed.comparison.missing, 1);
-  EXPECT_TRUE(says(failed, "missing: without a result that counts after"));
+  EXPECT_TRUE(says(failed, "missing: no valid result in the later run"));
   after = small_run();
   after.records[0].candidates[0].error = 0.5;
   EXPECT_EQ(compared(small_run(), after).comparison.missing, 1);
   EXPECT_EQ(compared(after, small_run()).comparison.missing, 0);
-  EXPECT_TRUE(says(compared(after, small_run()), "new: without one before"));
+  EXPECT_TRUE(says(compared(after, small_run()), "new: no valid result in the earlier run"));
 }
 
 TEST(CompareRuns, ASuiteThatIsGoneIsOneLine) {

@@ -97,7 +97,7 @@ TEST(RunJson, EachFaultIsNamedByItsPath) {
     const char* message;
   };
   const std::vector<Fault> faults = {
-      {"/schema_version", 2, "schema_version: 2 is newer than 1, the newest that is known here"},
+      {"/schema_version", 2, "schema_version: 2 is newer than 1, the newest version known here"},
       {"/schema_version", 0, "schema_version: must be at least 1"},
       {"/schema_version", "1", "schema_version: must be an integer, not negative"},
       {"/name", 3, "name: must be a string"},
@@ -192,7 +192,7 @@ TEST(RunJson, AMissingVersionIsToldBeforeUnknownKeys) {
   EXPECT_EQ(message_of([] { run_from_json(json::array()); }), "must be an object");
   // A newer file may have keys unknown here; what matters is that it is newer.
   EXPECT_EQ(message_of([] { run_from_json(json::parse(R"({"a": 1, "schema_version": 7})")); }),
-            "schema_version: 7 is newer than 1, the newest that is known here");
+            "schema_version: 7 is newer than 1, the newest version known here");
 }
 
 TEST_F(RunFile, IsNamedInEveryError) {
@@ -209,7 +209,7 @@ TEST_F(RunFile, IsNamedInEveryError) {
   write(deep);
   EXPECT_EQ(message_of([&] { read_run(path); }), path + ": more than 8 levels of nesting");
   write(R"({"schema_version": 1, "name": "", "name": ""})");
-  EXPECT_EQ(message_of([&] { read_run(path); }), path + ": the key 'name' stands twice");
+  EXPECT_EQ(message_of([&] { read_run(path); }), path + ": the key 'name' appears twice");
   write(R"({"schema_version": 1e999})");
   EXPECT_EQ(message_of([&] { read_run(path); }).find(path + ": "), 0u);
   write(R"({"schema_version": NaN})");

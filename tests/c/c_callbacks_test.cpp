@@ -91,10 +91,10 @@ TEST(CCallbacks, OperatorsAreOnTheDeviceOfTheSettings) {
   EXPECT_EQ(make(none), HEDDLE_ERROR_USAGE);
   settings.reset("device").set("plan", "CSR");
   EXPECT_EQ(make(none), HEDDLE_ERROR_USAGE);
-  EXPECT_EQ(message(context), "a plan stores a matrix, and a callback has none");
+  EXPECT_EQ(message(context), "a plan is for a stored matrix, and a callback has none");
   settings.reset("plan").set("storage", "hisparse");
   EXPECT_EQ(make(none), HEDDLE_ERROR_USAGE);
-  EXPECT_EQ(message(context), "a storage stores a matrix, and a callback has none");
+  EXPECT_EQ(message(context), "a storage is for a stored matrix, and a callback has none");
 }
 
 /// With a sorted basis, the callback still sees the caller's order.
@@ -194,7 +194,7 @@ TEST(CCallbacks, ASolverAtWorkRefusesOtherCalls) {
   EXPECT_EQ(nested.seen_by_history, HEDDLE_ERROR_BUSY);
   EXPECT_EQ(nested.count, 7) << "what failed writes nothing";
   EXPECT_EQ(nested.summary, 0U);
-  EXPECT_EQ(message(context), "this solver is at work in another call; it serves one");
+  EXPECT_EQ(message(context), "this solver is in use by another call; it serves one at a time");
   EXPECT_EQ(heddle_solver_history(solver, &nested.history, &nested.count), HEDDLE_OK);
   EXPECT_GT(heddle_solver_summary(solver, nullptr, 0), 20U);
 }

@@ -177,7 +177,8 @@ TEST_F(DefinedEntries, OfCallbacksAndOfOtherContexts) {
   heddle_view other = from;
   other.entry = HEDDLE_COMPLEX;
   EXPECT_EQ(heddle_solver_solve(cg, &other, &to, nullptr), HEDDLE_ERROR_SIZE_MISMATCH);
-  EXPECT_EQ(message(context), "b has entries complex, and the operator or matrix split-complex");
+  EXPECT_EQ(message(context),
+            "b has entries complex, but the operator or matrix has split-complex");
   other.entry = static_cast<heddle_entry>(1077);
   EXPECT_EQ(heddle_solver_solve(cg, &other, &to, nullptr), HEDDLE_ERROR_SIZE_MISMATCH);
   Context elsewhere;
@@ -188,7 +189,7 @@ TEST_F(DefinedEntries, OfCallbacksAndOfOtherContexts) {
   const heddle_pattern at = pattern(1, zero, zero);
   const heddle_view values = view_of(one);
   EXPECT_EQ(heddle_matrix_from_triplets(elsewhere, &at, &values, &matrix), HEDDLE_ERROR_USAGE);
-  EXPECT_EQ(message(elsewhere), "there is no entry of number 1024");
+  EXPECT_EQ(message(elsewhere), "there is no entry number 1024");
 }
 
 }  // namespace

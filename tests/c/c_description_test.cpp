@@ -65,7 +65,7 @@ TEST_F(CDescription, TellsFeaturesMemoryAndBalance) {
 TEST_F(CDescription, PredictsRanks) {
   std::int32_t best = 0;
   EXPECT_EQ(heddle_matrix_best_ranks(matrix, *settings, &best), HEDDLE_ERROR_USAGE);
-  EXPECT_EQ(message(context), "scaling names no network");
+  EXPECT_EQ(message(context), "scaling needs a network");
   settings->set("scaling", "nvlink").set("rates", "h200").set("ranks", "1,3");
   const auto json = described()["scaling"];
   ASSERT_EQ(json["points"].size(), 2U);
@@ -79,13 +79,13 @@ TEST_F(CDescription, RefusesWhatHasNoMeaning) {
   for (const Setting& of_scaling : {Setting{"rates", "h100"}, Setting{"partition", "rows"},
                                     Setting{"ranks", "2"}, Setting{"unknowns", "3"}}) {
     settings->set(of_scaling.name, of_scaling.value);
-    expect_usage(std::string(of_scaling.name) + " is for scaling: name a network");
+    expect_usage(std::string(of_scaling.name) + " needs scaling: name a network");
     settings->reset(of_scaling.name);
   }
   settings->set("scaling", "tin cans");
   expect_usage("tin cans");
   settings->set("scaling", "nvlink").set("rates", "device");
-  expect_usage("those of a CPU are not known");
+  expect_usage("a CPU's are unknown");
   settings->set("rates", "h100").set("partition", "0,256");
   expect_usage("is for one number of ranks");
   settings->reset("partition").set("dense", "half");

@@ -117,7 +117,7 @@ TEST(CMethods, MultigridIsToldOfMotions) {
   };
   expect_usage("jacobi", "coordinates is for the preconditioner multigrid, not for jacobi");
   settings.set("candidates", "adaptive");
-  expect_usage("multigrid", "give one of them, or candidates");
+  expect_usage("multigrid", "exclude one another: give one of them");
   ASSERT_EQ(heddle_settings_use_coordinates(settings, nullptr), HEDDLE_OK);
   expect_usage("fsai", "strength is for the preconditioner multigrid, not for fsai");
 }
@@ -163,7 +163,7 @@ TEST(CMethods, MultigridTakesCandidates) {
             HEDDLE_ERROR_SIZE_MISMATCH);
   for (const std::int64_t count : {-1, 7}) {
     EXPECT_EQ(heddle_settings_use_candidates(settings, count, &candidate), HEDDLE_ERROR_USAGE);
-    EXPECT_EQ(message(s.context), "there are 0 to 6 candidates");
+    EXPECT_EQ(message(s.context), "give 0 to 6 candidates");
   }
   EXPECT_EQ(heddle_settings_use_candidates(settings, 1, nullptr), HEDDLE_ERROR_USAGE);
   ASSERT_EQ(heddle_settings_use_candidates(settings, 0, nullptr), HEDDLE_OK);
@@ -214,17 +214,18 @@ TEST(CMethods, SettingsOfStorageMayExcludeOneAnother) {
     EXPECT_NE(message(s.context).find(words), std::string::npos) << message(s.context);
   };
   const Setting tree{"storage", "hisparse"};
-  expect_usage({tree, {"plan", "CSR"}}, "a plan is of sliced storage, and the storage is hisparse");
+  expect_usage({tree, {"plan", "CSR"}},
+               "a plan is for sliced storage, but the storage is hisparse");
   for (const char* const dense : {"0", "101", "half"}) {
     expect_usage({tree, {"dense", dense}}, "dense is 1 to 100, never or bytes");
   }
   for (const char* const launch : {"warps=3", "warps=4,", "blocks=2"}) {
     expect_usage({tree, {"launch", launch}}, "");
   }
-  expect_usage({tree, {"launch", "warps=4"}}, "launch is of products on a GPU, not on a CPU");
+  expect_usage({tree, {"launch", "warps=4"}}, "launch is for products on a GPU, not on a CPU");
   for (const Setting& of_tree : {Setting{"node", "8"}, {"dense", "never"}, {"launch", "warps=4"}}) {
     const std::string words =
-        std::string(of_tree.name) + " is of the storage hisparse, not of sliced storage";
+        std::string(of_tree.name) + " is for the storage hisparse, not for sliced storage";
     expect_usage({of_tree}, words);
     expect_usage({{"storage", "sliced"}, of_tree}, words);
   }
@@ -425,7 +426,7 @@ TEST(CMethods, FieldsMayBeInSingle) {
   EXPECT_EQ(heddle_solver_create(shifted, "cg", nullptr, settings, &none),
             HEDDLE_ERROR_UNSUPPORTED);
   EXPECT_EQ(message(s.context),
-            "fields in single precision are of a matrix in sliced storage that no ranks share");
+            "fields in single precision need a matrix in sliced storage that no ranks share");
   ASSERT_EQ(heddle_solver_create(s.A, "cg", jacobi, settings, &none), HEDDLE_OK);
   std::vector<double> right = b, left = x;
   const heddle_view from = view(right, s.entry), out = view(left, s.entry);

@@ -91,7 +91,7 @@ TEST_F(CMisuse, NullHandlesTellTheirOwnMessage) {
     heddle_message(nullptr, text.data(), text.size());
     return std::string(text.data());
   };
-  const std::string why = "heddle_solver_solve: the object that it is called for is a null pointer";
+  const std::string why = "heddle_solver_solve: its object is a null pointer";
   EXPECT_EQ(heddle_matrix_generate(context, "soap", 8, 1, &matrix), HEDDLE_ERROR_USAGE);
   const std::string before = message();
   EXPECT_EQ(heddle_solver_solve(nullptr, &b_view, &x_view, nullptr), HEDDLE_ERROR_USAGE);
@@ -105,8 +105,7 @@ TEST_F(CMisuse, NullHandlesTellTheirOwnMessage) {
   EXPECT_EQ(heddle_tune_domain(nullptr, nullptr, 1, nullptr, nullptr, nullptr), HEDDLE_ERROR_USAGE);
   EXPECT_EQ(message_of_none(), "heddle_tune_domain: matrices is a null pointer");
   EXPECT_EQ(heddle_communicator_rank(nullptr), -1);
-  EXPECT_EQ(message(),
-            "heddle_communicator_rank: the object that it is called for is a null pointer");
+  EXPECT_EQ(message(), "heddle_communicator_rank: its object is a null pointer");
 }
 
 TEST_F(CMisuse, MessagesAreALineOfPrintableCharacters) {
@@ -133,7 +132,7 @@ TEST_F(CMisuse, CountsBeyondAllMemory) {
   for (const std::int64_t count : {most, most / 64, std::int64_t{1} << 40, std::int64_t{9}}) {
     EXPECT_EQ(heddle_solver_set_null_space(solver, count, &b_view), HEDDLE_ERROR_USAGE);
     EXPECT_EQ(message(),
-              std::to_string(count) + " vectors of 8 numbers each depend on one another");
+              std::to_string(count) + " vectors of 8 numbers each are linearly dependent");
   }
   EXPECT_EQ(heddle_solver_solve_all(solver, most, &b_view, &x_view, nullptr), HEDDLE_ERROR_USAGE);
   EXPECT_EQ(message(), "no memory has room for 9223372036854775807 solutions of 8 rows");
@@ -152,12 +151,12 @@ TEST_F(CMisuse, ViewsThatDoNotFit) {
   wrong.entry = HEDDLE_QUATERNION;
   expect_solve(HEDDLE_ERROR_SIZE_MISMATCH, &wrong, &x_view, "b has entries quaternion");
   wrong.entry = static_cast<heddle_entry>(99);
-  expect_solve(HEDDLE_ERROR_USAGE, &wrong, &x_view, "no entry of number 99");
+  expect_solve(HEDDLE_ERROR_USAGE, &wrong, &x_view, "no entry number 99");
   wrong = b_view;
   wrong.precision = HEDDLE_SINGLE;
   expect_solve(HEDDLE_ERROR_SIZE_MISMATCH, &wrong, &x_view, "b is in single precision");
   wrong.precision = static_cast<heddle_precision>(2);
-  expect_solve(HEDDLE_ERROR_USAGE, &wrong, &x_view, "no precision of number 2");
+  expect_solve(HEDDLE_ERROR_USAGE, &wrong, &x_view, "no precision number 2");
   wrong = b_view;
   wrong.data = nullptr;
   expect_solve(HEDDLE_ERROR_USAGE, &wrong, &x_view, "b.data is a null pointer");
@@ -263,7 +262,7 @@ TEST_F(CMisuse, NamesOfNothing) {
   int stream = 0;
   EXPECT_EQ(heddle_settings_use_stream(settings, &stream), HEDDLE_OK);
   EXPECT_EQ(heddle_operator_create(matrix, settings, &another), HEDDLE_ERROR_USAGE);
-  EXPECT_EQ(message(), "a stream is of a GPU, and device 'cpu' is the CPU");
+  EXPECT_EQ(message(), "a stream belongs to a GPU, but device 'cpu' is the CPU");
   EXPECT_EQ(heddle_settings_use_stream(settings, nullptr), HEDDLE_OK);
   EXPECT_EQ(heddle_operator_create(matrix, settings, &another), HEDDLE_OK);
   heddle_operator_destroy(&another);

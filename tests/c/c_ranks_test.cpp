@@ -100,7 +100,7 @@ TEST(CRanks, HaveTheBitsOfOne) {
   ASSERT_EQ(heddle_run_on_ranks(all.context, 3, solve_part, &all), HEDDLE_OK);
   EXPECT_EQ(all.report.outcome, HEDDLE_CONVERGED);
   EXPECT_EQ(heddle_settings_set(*all.settings, "boundary", "thin"), HEDDLE_ERROR_USAGE);
-  EXPECT_EQ(message(all.context), "boundary is whole or split, not 'thin'");
+  EXPECT_EQ(message(all.context), "boundary must be whole or split, not 'thin'");
   all.settings->set("storage", "hisparse").reset("plan");
   EXPECT_EQ(heddle_run_on_ranks(all.context, 1, solve_part, &all), HEDDLE_ERROR_CALLBACK);
 }
@@ -147,7 +147,7 @@ TEST(CRanks, WhatFailsOnOneFailsOnAll) {
                 }),
             HEDDLE_ERROR_USAGE);
   for (const heddle_status status : all.told) EXPECT_EQ(status, HEDDLE_ERROR_USAGE);
-  EXPECT_NE(message(all.context).find("partition: halves is neither"), std::string::npos)
+  EXPECT_NE(message(all.context).find("partition: halves is not"), std::string::npos)
       << message(all.context);
   EXPECT_EQ(run(2,
                 [](void*, heddle_communicator* ranks) {
@@ -158,7 +158,7 @@ TEST(CRanks, WhatFailsOnOneFailsOnAll) {
   // A rank that leaves early, before the operator or before the product, ends the others.
   for (const heddle_rank_body body : {leave_at_once, leave_before_the_product}) {
     EXPECT_EQ(run(3, body), HEDDLE_ERROR_USAGE);
-    EXPECT_EQ(message(all.context).find("rank 1 has ended, and rank "), 0U) << message(all.context);
+    EXPECT_EQ(message(all.context).find("rank 1 has ended, but rank "), 0U) << message(all.context);
   }
   // Two ranks disagree about the plan: one cannot make what the other can.
   EXPECT_EQ(run(2,

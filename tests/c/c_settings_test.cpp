@@ -86,22 +86,22 @@ TEST_F(CSettings, HaveNamesOfSeveralSpellings) {
   EXPECT_EQ(given("absolute_tolerance"), 0.25);
   expect_set("tolerance", "0.125");  // replaces the first
   EXPECT_EQ(given("tolerance"), 0.125);
-  expect_refused("rtol", "2", "rtol is a number of at least 0 and below 1, not '2'");
-  expect_refused("--RTOL", "2", "--RTOL is a number of at least 0 and below 1, not '2'");
+  expect_refused("rtol", "2", "rtol must be a number of at least 0 and below 1, not '2'");
+  expect_refused("--RTOL", "2", "--RTOL must be a number of at least 0 and below 1, not '2'");
 }
 
 TEST_F(CSettings, RefuseNumbersOutOfTheirRange) {
   for (const char* const text : {"0", "0.5", "1e-8", "1E-8", "1e-300"}) expect_set("rtol", text);
   for (const char* const text : {"1", "-1e-8", "nan", "-nan", "inf", "1e400", "1e-8x", "1e-8 ",
                                  " 1e-8", "0x1", "1,5", "", "small", "1e-8\n", "--1"}) {
-    expect_refused("rtol", text, "rtol is a number of at least 0 and below 1, not");
+    expect_refused("rtol", text, "rtol must be a number of at least 0 and below 1, not");
   }
   for (const char* const text : {"0", "2.5", "inf"}) expect_set("time_limit", text);
   EXPECT_EQ(given("time_limit"), "inf") << "has no number in JSON";
   for (const char* const text : {"-1", "nan", "1e400"}) expect_refused("time_limit", text, "");
   for (const char* const text : {"-0.5", "3"}) expect_set("omega", text);
   for (const char* const text : {"0", "inf", "nan", "-inf"}) {
-    expect_refused("omega", text, "omega is a finite number other than 0, not");
+    expect_refused("omega", text, "omega must be a finite number other than 0, not");
   }
   for (const char* const text : {"-1", "inf", "nan"}) expect_refused("damping", text, "damping");
   for (const char* const text : {"0", "0.999"}) expect_set("strength", text);
@@ -115,13 +115,13 @@ TEST_F(CSettings, RefuseWholeNumbersOutOfTheirRange) {
   for (const char* const text : {"1", "30", "2147483647"}) expect_set("restart", text);
   for (const char* const text : {"0", "-1", "2147483648", "99999999999999999999", "5.0", "5e1", "",
                                  "5 ", "+5", "five", "nan", "inf", "1e400"}) {
-    expect_refused("restart", text, "restart is a whole number from 1 to 2147483647, not");
+    expect_refused("restart", text, "restart must be a whole number from 1 to 2147483647, not");
   }
   for (const char* const text : {"0", "9223372036854775807"}) expect_set("max_iterations", text);
   for (const char* const text : {"-1", "9223372036854775808"}) {
-    expect_refused("max_iterations", text, "max_iterations is a whole number, 0 or more");
+    expect_refused("max_iterations", text, "max_iterations must be a whole number, 0 or more");
   }
-  expect_refused("threads", "-1", "threads is a whole number from 0 to 1024, not '-1'");
+  expect_refused("threads", "-1", "threads must be a whole number from 0 to 1024, not '-1'");
   for (const char* const text : {"0", "17"}) expect_refused("count", text, "from 1 to 16");
   for (const char* const text : {"0", "65"}) expect_refused("unknowns", text, "from 1 to 64");
   for (const char* const text : {"0", "100001"}) expect_refused("max_runs", text, "max_runs");
@@ -141,7 +141,7 @@ TEST_F(CSettings, KnowWordsInAnyLetterCase) {
     EXPECT_EQ(given("record_history"), false);
   }
   for (const char* const text : {"", "2", "maybe", "true ", "yesno"}) {
-    expect_refused("record_history", text, "record_history is true or false, not");
+    expect_refused("record_history", text, "record_history must be true or false, not");
   }
   const std::map<const char*, std::vector<const char*>> words = {
       {"keep", {"last", "Best"}},
@@ -163,9 +163,9 @@ TEST_F(CSettings, KnowWordsInAnyLetterCase) {
       expect_refused(name, word, std::string(name) + " is ");
     }
   }
-  expect_refused("storage", "tree", "storage is sliced or hisparse, not 'tree'");
-  expect_refused("search", "best", "search is pruned, full or predict, not 'best'");
-  expect_refused("device", "", "device is cpu, cuda, cuda:N or auto, not ''");
+  expect_refused("storage", "tree", "storage must be sliced or hisparse, not 'tree'");
+  expect_refused("search", "best", "search must be pruned, full or predict, not 'best'");
+  expect_refused("device", "", "device must be cpu, cuda, cuda:N or auto, not ''");
 }
 
 TEST_F(CSettings, TakeSeveralNumbers) {
@@ -175,14 +175,14 @@ TEST_F(CSettings, TakeSeveralNumbers) {
   }
   for (const char* const text : {"", "0.5", "1 2 3", "2 1", "0 1", "-1 1", "1 1", "1 inf", "1 nan",
                                  "1 2x", "1;2", "a b", "1 1e400"}) {
-    expect_refused("interval", text, "interval is two finite numbers, 0 < LOWER < UPPER, not");
+    expect_refused("interval", text, "interval must be two finite numbers, 0 < LOWER < UPPER, not");
   }
   for (const char* const text : {"2,4", "2 4"}) {
     expect_set("ranks", text);
     EXPECT_EQ(given("ranks"), nlohmann::json({2, 4}));
   }
   for (const char* const text : {"", "0", "1025", "2,-1", "2.5", "2,x", ","}) {
-    expect_refused("ranks", text, "ranks is whole numbers from 1 to 1024, not");
+    expect_refused("ranks", text, "ranks must be whole numbers from 1 to 1024, not");
   }
 }
 
@@ -190,8 +190,8 @@ TEST_F(CSettings, TakeSeveralNumbers) {
 TEST_F(CSettings, TakeTextsOfAnySize) {
   const std::string huge(1'000'000, 'x');
   EXPECT_EQ(heddle_settings_set(settings, huge.c_str(), "1"), HEDDLE_ERROR_USAGE);
-  expect_refused("tolerance", huge, "tolerance is a number");
-  expect_refused("restart", std::string(100'000, '9'), "restart is a whole number");
+  expect_refused("tolerance", huge, "tolerance must be a number");
+  expect_refused("restart", std::string(100'000, '9'), "restart must be a whole number");
   expect_set("plan", huge);
   EXPECT_EQ(given("plan"), huge);
   Matrix matrix;
@@ -212,7 +212,7 @@ TEST_F(CSettings, TakeNumbersOfC) {
   const double nan = std::nan(""), infinity = std::numeric_limits<double>::infinity();
   for (const double number : {0.5, nan, infinity, -1.0, 1e300}) {
     EXPECT_EQ(heddle_settings_set_number(settings, "maxiter", number), HEDDLE_ERROR_USAGE);
-    EXPECT_NE(message(context).find("maxiter is a whole number"), std::string::npos);
+    EXPECT_NE(message(context).find("maxiter must be a whole number"), std::string::npos);
   }
   for (const double number : {nan, infinity, -infinity, 1.0}) {
     EXPECT_EQ(heddle_settings_set_number(settings, "tolerance", number), HEDDLE_ERROR_USAGE);
@@ -346,10 +346,11 @@ TEST_F(CSettings, TheTableIsOneOfTheirs) {
 TEST_F(CSettings, EveryOneRefusesWhatNoneHas) {
   for (const auto& row : whole_table()) {
     const std::string name = row["name"], kind = row["kind"];
-    expect_refused(name.c_str(), "", name + " is " + row["values"].get<std::string>() + ", not ''");
+    expect_refused(name.c_str(), "",
+                   name + " must be " + row["values"].get<std::string>() + ", not ''");
     if (kind == "text") continue;
     for (const char* const text : {"nan", "1e400", "?", "1 x", "true false"}) {
-      expect_refused(name.c_str(), text, name + " is ");
+      expect_refused(name.c_str(), text, name + " must be ");
     }
   }
 }
@@ -360,7 +361,7 @@ TEST_F(CSettings, ANullHandleTellsItsOwnMessage) {
   EXPECT_EQ(message(context), "settings is a null pointer");
   const auto expect_none = [&](heddle_status status, const std::string& call) {
     EXPECT_EQ(status, HEDDLE_ERROR_USAGE);
-    EXPECT_EQ(message(nullptr), call + ": the object that it is called for is a null pointer");
+    EXPECT_EQ(message(nullptr), call + ": its object is a null pointer");
   };
   expect_none(heddle_settings_set(nullptr, "rtol", "0"), "heddle_settings_set");
   expect_none(heddle_settings_set_number(nullptr, "rtol", 0), "heddle_settings_set_number");

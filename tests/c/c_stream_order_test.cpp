@@ -61,7 +61,7 @@ TEST_F(CStreamOrder, TheCpuHasNoStream) {
   EXPECT_EQ(heddle_operator_stream(A), nullptr);
   EXPECT_EQ(heddle_operator_stream(nullptr), nullptr);
   EXPECT_EQ(heddle_operator_wait_for(A, &stream), HEDDLE_ERROR_USAGE);
-  EXPECT_EQ(message(context), "a stream is of a GPU, and the operator on the CPU");
+  EXPECT_EQ(message(context), "a stream belongs to a GPU, but the operator is on the CPU");
   const heddle_view from = view_of(b);
   heddle_view there = view_of(x);
   there.location = HEDDLE_DEVICE;

@@ -128,7 +128,8 @@ TEST_F(CSystems, VectorsGoThroughFiles) {
   EXPECT_EQ(narrow[4], static_cast<float>(x[1]));  // component 1 of row 0
   --to.count;
   EXPECT_EQ(heddle_vector_read(context, path.c_str(), &to), HEDDLE_ERROR_SIZE_MISMATCH);
-  EXPECT_NE(message(context).find("has 4 rows, and x 3"), std::string::npos) << message(context);
+  EXPECT_NE(message(context).find("has 4 rows, but x has 3"), std::string::npos)
+      << message(context);
   to.location = HEDDLE_DEVICE;
   EXPECT_EQ(heddle_vector_read(context, path.c_str(), &to), HEDDLE_ERROR_USAGE);
   EXPECT_EQ(heddle_vector_read(context, "/nowhere/x.mtx", &from), HEDDLE_ERROR_IO);
@@ -249,7 +250,7 @@ TEST_F(CSystems, ArraysAreOfTheCallersMemory) {
   EXPECT_EQ(counted.held, 0);
   allocator.release = nullptr;
   EXPECT_EQ(heddle_settings_use_allocator(settings, &allocator), HEDDLE_ERROR_USAGE);
-  EXPECT_EQ(message(context), "an allocator has a function to allocate and one to release");
+  EXPECT_EQ(message(context), "an allocator needs a function to allocate and one to release");
   EXPECT_EQ(heddle_settings_use_allocator(settings, nullptr), HEDDLE_OK);  // the library's own
   EXPECT_EQ(heddle_operator_create(matrix, settings, &A), HEDDLE_OK);
   EXPECT_EQ(counted.held, 0);

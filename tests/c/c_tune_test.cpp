@@ -117,13 +117,13 @@ TEST_F(CTune, RefusesWhatIsNoSearchOrProfile) {
   expect_refused({{"objective", "sor"}}, "sor");
   expect_refused({{"device", "abacus"}}, "no device is named 'abacus'");
   for (const char* const setting : {"search", "memory_weight"}) {
-    const std::string words = std::string(setting) + " is of plans, not of trees or multigrid";
+    const std::string words = std::string(setting) + " is for plans, not for trees or multigrid";
     const std::string value = setting == std::string("search") ? "full" : "0.5";
     expect_refused({{"storage", "hisparse"}, {setting, value}}, words);
     expect_refused({{"objective", "multigrid"}, {setting, value}}, words);
   }
   expect_refused({{"objective", "multigrid"}, {"storage", "hisparse"}},
-                 "multigrid is tuned in sliced storage");
+                 "multigrid is tuned only in sliced storage");
   expect_refused({{"strength", "0.1"}}, "strength is for the objective multigrid, not for cg");
   const Settings coordinates(context);
   const std::array<double, 3> point{};

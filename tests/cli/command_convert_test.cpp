@@ -112,7 +112,7 @@ TEST_F(Convert, RefusesInOneLineAndWritesNothing) {
   expect_refused({"convert", "a.mtx", "b.npz", "--entry", "block3"}, "a.mtx: ");
   expect_refused({"convert", "a.mtx", "b.npz", "--entry", "octonion"}, "octonion");
   expect_refused({"convert", "a.mtx", "b.npz", "--entry", "real", "--to", "real"},
-                 "--to real is what --entry says already");
+                 "--to real is the same as --entry");
   expect_refused({"convert", "a.mtx", "b.npz", "--to", "real"}, "--to");
   expect_refused({"convert", "a.mtx", "a.mtx"}, "OUT a.mtx is the file that the command reads");
   expect_refused({"convert", "none.mtx", "b.npz"}, "none.mtx");

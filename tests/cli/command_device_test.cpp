@@ -24,9 +24,9 @@ TEST_F(Devices, AutoSaysWhatItTakesAndWhy) {
     const Result result = run_on("auto", command);
     EXPECT_EQ(result.status, 0) << result.error;
     EXPECT_EQ(result.error_lines(), 1u) << result.error;
-    EXPECT_EQ(result.error, why.empty() ? "heddle: --device auto takes the first GPU: " +
+    EXPECT_EQ(result.error, why.empty() ? "heddle: --device auto uses the first GPU: " +
                                               heddle::Device::cuda(0).description() + "\n"
-                                        : "heddle: --device auto takes the CPU: " + why + "\n");
+                                        : "heddle: --device auto uses the CPU: " + why + "\n");
     std::vector<std::string> quietly = command;
     quietly.emplace_back("--quiet");
     EXPECT_EQ(run_on("auto", quietly).error, "");

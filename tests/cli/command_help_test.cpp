@@ -183,7 +183,7 @@ TEST_F(Help, OfAGroupShowsItsOptions) {
   EXPECT_EQ(help("solve", "RANKS"), help("solve", "ranks"));
   const Result none = run({"solve", "--help", "weather"});
   EXPECT_EQ(none.status, 2);
-  EXPECT_EQ(none.error.find("heddle: --help 'weather': there are system "), 0u) << none.error;
+  EXPECT_EQ(none.error.find("heddle: --help 'weather': the groups are system "), 0u) << none.error;
 }
 
 TEST_F(Help, EveryOptionIsAccepted) {

@@ -309,13 +309,13 @@ TEST_F(Hierarchical, RefusesInOneLine) {
     if (system.entry == "dual-quaternion") folder.write("d.mtx", system.text);
   }
   expect_refused({"spmv", "a.mtx", "--storage", "tree"}, 2,
-                 "--storage is sliced, hisparse or hisparse,schedule=tree, not tree");
+                 "--storage must be sliced, hisparse or hisparse,schedule=tree, not tree");
   for (const char* const command : {"solve", "eigen"}) {
     expect_refused({command, "a.mtx", "--storage", "hisparse,schedule=tree"}, 2,
-                   "schedule=tree adds in another order in each run, so that it serves no solver");
+                   "schedule=tree adds in a different order in each run, so solvers cannot use it");
   }
   expect_refused({"tune", "a.mtx", "--storage", "hisparse", "--objective", "cg"}, 2,
-                 "--objective is of plans of sliced storage");
+                 "--objective is for plans of sliced storage");
   expect_refused({"tune", "a.mtx", "--storage", "tree"}, 2, "--storage");
   expect_refused({"info", "a.mtx", "--node", "100"}, 2, "not '100'");
   expect_refused({"solve", "a.mtx", "--storage", "hisparse", "--node", "3"}, 2, "not '3'");
@@ -325,19 +325,19 @@ TEST_F(Hierarchical, RefusesInOneLine) {
   for (const auto& [launch, message] :
        {std::pair{"warps=3", "the launch of a tree's products has warps=1, 2, 4 or 8, not 3"},
         {"blocks=2", "a launch is run=N, warps=N and piece=N"},
-        {"warps=4,piece=512", "--launch is of products on a GPU, not on a CPU"}}) {
+        {"warps=4,piece=512", "--launch is for products on a GPU, not on a CPU"}}) {
     expect_refused({"spmv", "a.mtx", "--storage", "hisparse", "--launch", launch}, 2, message);
   }
   expect_refused({"spmv", "a.mtx", "--storage", "hisparse,schedule=tree", "--launch", "run=1"}, 2,
-                 "--launch is of the kept schedule");
+                 "--launch is for the kept schedule");
   expect_refused({"solve", "a.mtx", "--storage", "hisparse", "--plan", "CSR"}, 2,
-                 "--plan is of sliced storage");
+                 "--plan is for sliced storage");
   for (const char* const command : {"solve", "spmv", "eigen"}) {
     expect_refused(
         {command, "a.mtx", "--storage", "hisparse", "--node", "8", "--profile", "none"}, 2,
         "--profile chooses the nodes of a tree, and --node, --dense or --launch names them");
     expect_refused({command, "a.mtx", "--node", "64"}, 2,
-                   "--node, --dense and --launch are of --storage hisparse");
+                   "--node, --dense and --launch are for --storage hisparse");
     expect_refused({command, "a.mtx", "--profile", "none", "--plan", "CSR"}, 2,
                    "--profile chooses a plan, and --plan names one");
   }
@@ -350,14 +350,15 @@ TEST_F(Hierarchical, RefusesInOneLine) {
   }
   expect_refused({"spmv", "a.mtx", "--storage", "hisparse", "--update-values"}, 2,
                  "--update-values measures sliced storage");
-  expect_refused({"add", "a.mtx", "b.mtx", "-o", "c.mtx"}, 2, "a sum of 12 x 12 and 2 x 3 entries");
+  expect_refused({"add", "a.mtx", "b.mtx", "-o", "c.mtx"}, 2,
+                 "cannot add 12 x 12 and 2 x 3 entries");
   expect_refused({"add", "a.mtx", "a.mtx", "-o", "a.mtx"}, 2, "a.mtx");
   for (const char* const number : {"inf", "nan", "1+2", "1+i", "i", "2j", "1+2i3", "--1"}) {
     expect_refused({"add", "a.mtx", "a.mtx", "--alpha=" + std::string(number), "-o", "c.mtx"}, 2,
                    "--alpha");
   }
   expect_refused({"add", "a.mtx", "a.mtx", "--beta", "1e400", "-o", "c.mtx"}, 2,
-                 "--beta is a finite number, not 1e400");
+                 "--beta must be a finite number, not 1e400");
   folder.write("large.mtx",
                "%%MatrixMarket matrix coordinate real general\n3 3 2\n1 1 1\n2 3 1e200\n");
   expect_refused({"add", "large.mtx", "large.mtx", "--alpha", "1e200", "-o", "c.mtx"}, 2,

@@ -328,7 +328,7 @@ TEST_F(HostileFiles, CostWhatTheyHold) {
                    "{'descr': '<f8', 'fortran_order': False, 'shape': (99999999999,), }  \n");
   write_gzip(folder / "text.txt.gz", "1\n" + std::string(80 << 20, '\n'));
   const std::pair<const char*, const char*> lines[] = {
-      {"$heddle info flip.npz", "member 'data.npy' is damaged: its checksum is not that of its"},
+      {"$heddle info flip.npz", "member 'data.npy' is damaged: its checksum does not match its"},
       {"$heddle solve flip.npz", "is damaged"},
       {"$heddle info blank.mtx.gz",
        "more than 64 MiB of blank lines, comments and spaces for the 2"},

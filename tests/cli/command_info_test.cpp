@@ -179,12 +179,13 @@ TEST_F(Info, PredictsRanks) {
   expect_refused({"--ranks", "2"}, "--ranks is for --scaling: give that too");
   expect_refused(
       {"--scaling", "token-ring"},
-      "networks are nvlink, nccl, staged, ndr, hdr, qdr, ethernet, or microseconds and GB/s "
+      "the network is nvlink, nccl, staged, ndr, hdr, qdr, ethernet, or microseconds and GB/s "
       "such as 2.5,25, not 'token-ring'");
-  expect_refused({"--scaling", ""}, "--scaling: it is empty (--help shows what there is)");
-  expect_refused({"--scaling", "ndr", "--rates", "1,2"},
-                 "rates are h100, h200, c2050, or microseconds and GB/s of an iteration alone and "
-                 "on ranks such as 16,2900,56,2940, not '1,2'");
+  expect_refused({"--scaling", ""}, "--scaling: the value is empty (see --help)");
+  expect_refused(
+      {"--scaling", "ndr", "--rates", "1,2"},
+      "the rates are h100, h200, c2050, or microseconds and GB/s of an iteration alone and "
+      "on ranks such as 16,2900,56,2940, not '1,2'");
   expect_refused({"--scaling", "ndr", "--plot", "s.png"},
                  "--plot s.png: the picture is written as .svg");
   folder.write("r.mtx", banner + "2 3 2\n1 1 2\n2 3 2\n");
@@ -197,20 +198,20 @@ TEST_F(Info, EndsWithAdvice) {
     return info(banner + entries, "real")["advice"].get<std::string>();
   };
   EXPECT_EQ(advice("2 2 2\n1 1 1\n2 2 2\n"),
-            "Take cg with jacobi, as a solve does by itself: the matrix is Hermitian.");
+            "Take cg with jacobi, as a solve does by default: the matrix is Hermitian.");
   const auto hole = info(banner + "2 2 3\n1 2 1\n2 1 1\n2 2 3\n", "real");
   EXPECT_EQ(hole["solver"], "minres");
   EXPECT_EQ(hole["preconditioner"], "none");
   EXPECT_EQ(hole["advice"],
-            "Take minres without a preconditioner, as a solve does by itself: the matrix is "
+            "Take minres without a preconditioner, as a solve does by default: the matrix is "
             "Hermitian and not positive definite: row 0 (counted from 0) has 0 on the diagonal.");
   EXPECT_EQ(advice("2 2 3\n1 1 1\n1 2 1\n2 2 1\n"),
-            "Take bicgstab with jacobi, as a solve does by itself: the matrix is not Hermitian.");
+            "Take bicgstab with jacobi, as a solve does by default: the matrix is not Hermitian.");
   const auto indefinite = info(banner + "2 2 4\n1 1 1\n1 2 2\n2 1 2\n2 2 1\n", "real");
   EXPECT_EQ(indefinite["solver"], "minres");
   EXPECT_NE(indefinite["solver_reason"].get<std::string>().find("Lanczos"), std::string::npos);
   EXPECT_EQ(advice("2 3 1\n1 1 1\n"),
-            "Take lsmr, as a solve does by itself: the matrix is rectangular.");
+            "Take lsmr, as a solve does by default: the matrix is rectangular.");
   ASSERT_EQ(run({"generate", "elasticity", "--size", "500", "-o", "e.mtx", "-q"}).status, 0);
   const std::string numbers = run({"info", "e.mtx", "--json"}).json()["advice"];
   EXPECT_NE(numbers.find(" Rows come in threes: 3 x 3 tiles are 100% full; as block3 entries "),

@@ -116,7 +116,7 @@ TEST_F(Multiply, RefusesInOneLine) {
   folder.write("large.mtx",
                "%%MatrixMarket matrix coordinate real general\n3 3 2\n1 1 1\n2 2 1e200\n");
   expect_refused({"multiply", "a.mtx", "b.mtx", "-o", "c.mtx"},
-                 "a product of 12 x 12 and 2 x 3 entries");
+                 "a product of 12 x 12 and 2 x 3 entries: the inner sizes differ");
   expect_refused({"multiply", "a.mtx", "a.mtx", "-o", "a.mtx"}, "a.mtx");
   expect_refused({"multiply", "large.mtx", "large.mtx", "-o", "c.mtx"},
                  "the product is not finite in row 1, column 1, counted from 0");

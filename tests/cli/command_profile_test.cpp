@@ -131,7 +131,7 @@ TEST_F(CommandProfile, ThatCannotBeUsedIsAWarningAndNoFailure) {
   newer.replace(newer.find("\"schema\": 1"), 11, "\"schema\": 9");
   folder.write("newer.json", newer);
   for (const auto& [name, why] :
-       {std::pair("gpu.json", "it is of a GPU"),
+       {std::pair("gpu.json", "it is for a GPU"),
         std::pair("newer.json", "schema: 9 is newer than 1, the one that is known here")}) {
     const std::string expected =
         std::string("heddle: warning: a profile is not used: ") + name + ": " + why + "\n";

@@ -82,7 +82,7 @@ TEST_F(SolveMethod, IsMinresForIndefiniteMatrices) {
   const json with_jacobi = solve({"--json"}).json();
   EXPECT_EQ(with_jacobi["solver"], "bicgstab");
   EXPECT_EQ(with_jacobi["solver_reason"],
-            "the diagonal has both signs, so that the preconditioner is indefinite");
+            "the diagonal has both signs, so the preconditioner is indefinite");
   // The diagonal does not show that this matrix is indefinite.
   DenseMatrix hidden = diagonal({1, 1, 1, 1, 1});
   hidden.at(0, 1) = hidden.at(1, 0) = 1.25;
@@ -91,7 +91,7 @@ TEST_F(SolveMethod, IsMinresForIndefiniteMatrices) {
   EXPECT_EQ(seen["solver"], "minres");
   const auto reason = seen["solver_reason"].get<std::string>();
   EXPECT_TRUE(reason.starts_with("the matrix is indefinite: ")) << reason;
-  EXPECT_TRUE(reason.ends_with(" steps of Lanczos' method saw an eigenvalue of -0.25")) << reason;
+  EXPECT_TRUE(reason.ends_with(" steps of Lanczos' method found an eigenvalue of -0.25")) << reason;
   // A method that is named is kept.
   write(diagonal({1, -2, 3, 4, -5}));
   const Result named = solve({"--solver", "cg", "--preconditioner", "none", "--json"});
@@ -215,7 +215,7 @@ TEST_F(SolveMethod, ApproximateInversesSolveWhatTheyAreFor) {
       if (is_factorized && system.solver != "cg") {
         EXPECT_EQ(result.status, 2);
         EXPECT_EQ(result.error,
-                  "heddle: FSAI: the entry has no adjoint; take the preconditioner isai\n");
+                  "heddle: FSAI: the entry has no adjoint; use the preconditioner isai\n");
         continue;
       }
       EXPECT_EQ(result.status, 0) << result.error;
@@ -308,8 +308,8 @@ TEST_F(SolveMethod, ComposedPreconditionersSayWhatIsWrong) {
   expect_refused({"--preconditioner", "jacobi,,fsai"},
                  "part 2 of the preconditioner 'jacobi,,fsai': it is empty");
   expect_refused({"--shift", "1", "--preconditioner", "neumann*jacobi*neumann"},
-                 "the preconditioner jacobi is made of the matrix's entries, and would not be that "
-                 "of A + sigma I; there are none, chebyshev, neumann");
+                 "the preconditioner jacobi is made from the matrix's entries, and would not fit A "
+                 "+ sigma I; choose one of none, chebyshev, neumann");
 }
 
 TEST_F(SolveMethod, ApproximateInversesSayWhatTheyRefuse) {

@@ -154,10 +154,9 @@ TEST_F(SolveMultigrid, TakesCandidatesOfFilesAndFindsThem) {
   EXPECT_LT(iterations({"--candidates", "adaptive"}), constants / 4);
   const Result poor = solve(
       {"g.mtx", "--entry", "complex", "--preconditioner", "multigrid", "--max-iterations", "2000"});
-  EXPECT_NE(
-      poor.out.find(": slow for multigrid; try --candidates adaptive, another --strength than "
-                    "0.08, or --preconditioner jacobi\n"),
-      std::string::npos)
+  EXPECT_NE(poor.out.find(": slow for multigrid; try --candidates adaptive, a --strength other "
+                          "than 0.08, or --preconditioner jacobi\n"),
+            std::string::npos)
       << poor.out;
 }
 
@@ -173,7 +172,7 @@ TEST_F(SolveMultigrid, NumbersThatAreBlocksGetAdvice) {
   const std::string advice = "rows come in threes: 3 x 3 tiles are 100% full; as block3 entries ";
   EXPECT_NE(numbers.out.find("\nadvice     " + advice), std::string::npos) << numbers.out;
   EXPECT_NE(numbers.out.find(": slow for multigrid; try --entry block3 with --coordinates or "
-                             "--candidates, --candidates adaptive, another --strength than 0.08"),
+                             "--candidates, --candidates adaptive, a --strength other than 0.08"),
             std::string::npos)
       << numbers.out;
   const auto json = solve({"e.mtx", "--json"}).json();
@@ -206,20 +205,19 @@ TEST_F(SolveMultigrid, RefusesWhatDoesNotSuit) {
                  "(smoothed, plain) and a precision of its levels (full, single), not '2'");
   expect_refused({"p.npz", "--strength", "0"}, "--strength is for --preconditioner multigrid");
   expect_refused({"p.npz", "--preconditioner", "multigrid", "--strength", "1"},
-                 "--strength is a number of at least 0 and below 1, not '1'");
+                 "--strength must be a number of at least 0 and below 1, not '1'");
   expect_refused({"p.npz", "--candidates", "adaptive"},
                  "--candidates is for --preconditioner multigrid");
   expect_refused({"p.npz", "--preconditioner", "multigrid", "--coordinates", "points.mtx",
                   "--candidates", "adaptive"},
-                 "--coordinates are where candidates come from, and --candidates names others: "
-                 "give one of them");
+                 "--coordinates and --candidates both define the candidates: give one of them");
   folder.write("short.mtx", "%%MatrixMarket matrix array real general\n3 1\n1\n1\n1\n");
   expect_refused({"p.npz", "--preconditioner", "multigrid", "--candidates", "short.mtx"},
                  "--candidates short.mtx has 3 rows, the matrix has 1000");
   expect_refused({"p.npz", "--coordinates", "points.mtx"},
                  "--coordinates is for --preconditioner multigrid");
   expect_refused({"p.npz", "--preconditioner", "multigrid", "--coordinates", "points.mtx"},
-                 "--coordinates are of rows of block2 or block3 entries, not of real");
+                 "--coordinates are for rows of block2 or block3 entries, not of real");
   const Result result = solve({"e.npz", "--entry", "block3", "--preconditioner", "multigrid",
                                "--coordinates", "points.mtx"});
   EXPECT_EQ(result.status, 2);
@@ -229,7 +227,7 @@ TEST_F(SolveMultigrid, RefusesWhatDoesNotSuit) {
   folder.write("skewed.mtx",
                "%%MatrixMarket matrix coordinate real general\n2 2 3\n1 1 2\n1 2 1\n2 2 2\n");
   expect_refused({"skewed.mtx", "--preconditioner", "multigrid"},
-                 "multigrid: the matrix is not Hermitian; take jacobi, or none");
+                 "multigrid: the matrix is not Hermitian; use jacobi, or none");
 }
 
 TEST_F(SolveMultigrid, TakesTheSettingsOfAProfile) {
@@ -269,9 +267,9 @@ TEST_F(SolveMultigrid, TakesTheSettingsOfAProfile) {
   expect_no_tuning({"--coordinates", "points.mtx"},
                    "--coordinates and --candidates are for --objective multigrid");
   expect_no_tuning({"--objective", "multigrid", "--domain", "solids"},
-                   "--domain is of plans, not of --objective multigrid");
+                   "--domain is for plans, not for --objective multigrid");
   expect_no_tuning({"--objective", "multigrid", "--tightness", "0.1"},
-                   "--tightness is of medians of plans, not of --objective multigrid");
+                   "--tightness is for medians of plans, not for --objective multigrid");
 }
 
 }  // namespace

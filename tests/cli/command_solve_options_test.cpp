@@ -62,7 +62,7 @@ TEST_F(SolveOptions, FieldsMayBeInSingle) {
   EXPECT_EQ(hard.status, 0) << hard.out;
   EXPECT_EQ(hard.json()["stored"], "own");
   EXPECT_EQ(hard.json()["fields"], "double");
-  EXPECT_EQ(hard.json()["detail"], "floats came no further, the last iterations ran in double");
+  EXPECT_EQ(hard.json()["detail"], "floats got no further, the last iterations ran in double");
   for (const auto& [option, value] : std::map<std::string, std::string>{{"--precision", "single"},
                                                                         {"--shift", "1"},
                                                                         {"--storage", "hisparse"},
@@ -104,7 +104,7 @@ TEST_F(SolveOptions, SolutionsLieSideBySide) {
   // Used as a right-hand side, x counts as one field, not two.
   const Result refused = solve_two({"--rhs", "x.mtx"});
   EXPECT_EQ(refused.status, 2);
-  EXPECT_NE(refused.error.find("fields are 2"), std::string::npos) << refused.error;
+  EXPECT_NE(refused.error.find("the number of fields is 2"), std::string::npos) << refused.error;
   const Result random = solve_two({});
   ASSERT_EQ(random.status, 0) << random.error;
   EXPECT_LE(random.json()["systems"][1]["error"].get<double>(), 1e-6);
@@ -344,12 +344,12 @@ TEST_F(SolveOptions, ComeFromAFileToo) {
   EXPECT_EQ(solve({"--settings", "steps.json"}).json()["interval"], (nlohmann::json{0.1, 30.0}));
   const std::map<std::string, std::string> refused = {
       {"{\"tolerances\": 1}", "--settings bad.json: there is no option --tolerances of solve"},
-      {"[1]", "--settings bad.json: settings are one JSON object"},
-      {"{\"json\": 3}", "--settings bad.json: json is true or false"},
-      {"{\"tolerance\": null}", "--settings bad.json: tolerance is a number, a text"},
-      {"{\"tolerance\": 2}", "--tolerance is a number of at least 0 and below 1, not '2'"},
-      {"{\"keep\": ", "--settings bad.json: settings are a JSON object, and this is no JSON"},
-      {"{\"search\": \"hard\"}", "--settings bad.json: search is pruned, full or predict"}};
+      {"[1]", "--settings bad.json: settings must be one JSON object"},
+      {"{\"json\": 3}", "--settings bad.json: json must be true or false"},
+      {"{\"tolerance\": null}", "--settings bad.json: tolerance must be a number, a text"},
+      {"{\"tolerance\": 2}", "--tolerance must be a number of at least 0 and below 1, not '2'"},
+      {"{\"keep\": ", "--settings bad.json: settings must be a JSON object, and this is not JSON"},
+      {"{\"search\": \"hard\"}", "--settings bad.json: search must be pruned, full or predict"}};
   for (const auto& [text, complaint] : refused) {
     folder.write("bad.json", text);
     const Result result = solve({"--settings", "bad.json"});

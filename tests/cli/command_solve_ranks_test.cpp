@@ -113,7 +113,7 @@ TEST_F(Ranks, AreReported) {
   EXPECT_EQ(json["ranks"]["count"], 3);
   EXPECT_EQ(json["ranks"]["communicator"], "threads");
   const auto exchange = json["ranks"]["exchange"].get<std::string>();
-  EXPECT_EQ(json["ranks"]["exchange_reason"].get<std::string>().find("ranks of one host"), 0u);
+  EXPECT_EQ(json["ranks"]["exchange_reason"].get<std::string>().find("ranks on one host"), 0u);
   EXPECT_EQ(json["ranks"]["boundary"], "whole");
   const auto split =
       run({"solve", "a.npz", "--ranks", "3", "--boundary", "split", "--json"}).json();
@@ -159,7 +159,7 @@ TEST_F(Ranks, AreNoneWhereTheyShareAProcessor) {
   EXPECT_FALSE(json.contains("ranks"));
   const Result other = run({"solve", "a.npz", "--ranks", "all"});
   EXPECT_EQ(other.status, 2);
-  EXPECT_NE(other.error.find("'all' is no whole number from 1 to 1024"), std::string::npos);
+  EXPECT_NE(other.error.find("'all' is not a whole number from 1 to 1024"), std::string::npos);
 }
 
 TEST_F(Ranks, RefuseWhatTheyDoNotShare) {
@@ -170,20 +170,21 @@ TEST_F(Ranks, RefuseWhatTheyDoNotShare) {
   expect_refused({"--ranks", "2", "--storage", "hisparse"},
                  "ranks share matrices in sliced storage, not in --storage hisparse");
   expect_refused({"--ranks", "2", "--partition", "0,5"},
-                 "partition: rank 1 begins at row 5, which is no multiple of 256");
+                 "partition: rank 1 begins at row 5, which is not a multiple of 256");
   expect_refused({"--ranks", "2", "--partition", "halves"},
-                 "partition: halves is neither entries, rows, metis nor scotch, nor first rows "
-                 "with commas between them");
-  expect_refused({"--ranks", "auto", "--partition", "0,512"},
-                 "--partition with first rows names the ranks: give their number, not auto");
+                 "partition: halves is not entries, rows, metis, scotch, or first rows "
+                 "separated by commas");
+  expect_refused(
+      {"--ranks", "auto", "--partition", "0,512"},
+      "--partition with first rows fixes the number of ranks: give that number, not auto");
   expect_refused({"--ranks", "auto", "--transfer", "staged"},
                  "--transfer is for ranks on GPUs: give --device too");
   expect_refused({"--ranks", "auto", "--partition", "halves"},
-                 "partition: halves is neither entries, rows, metis nor scotch, nor first rows "
-                 "with commas between them");
+                 "partition: halves is not entries, rows, metis, scotch, or first rows "
+                 "separated by commas");
   expect_refused({"--device", "cpu,cpu"}, "--device cpu,cpu is for ranks: give --ranks too");
   expect_refused({"--ranks", "3", "--device", "cpu,cpu"},
-                 "--device cpu,cpu names 2 devices for 3 ranks: one for each, or one for all");
+                 "--device cpu,cpu names 2 devices for 3 ranks: give one for each, or one for all");
   expect_refused({"--ranks", "2", "--device", "cpu,"},
                  "no device is named ''; there are: cpu, cuda, cuda:N, auto");
   expect_refused({"--ranks", "2", "--cycle", "w"}, "--cycle is for --preconditioner multigrid");

@@ -104,12 +104,12 @@ TEST_F(SolveShift, RefusesInOneLine) {
     EXPECT_EQ(result.error, "heddle: " + why + "\n");
   };
   expect_refused({"--shift", "1", "--preconditioner", "jacobi"},
-                 "the preconditioner jacobi is made of the matrix's entries, and would not be that "
-                 "of A + sigma I; there are none, chebyshev, neumann");
-  expect_refused({"--shift", "inf"}, "--shift is a finite number");
-  expect_refused({"--shift", "nan"}, "--shift is a finite number");
+                 "the preconditioner jacobi is made from the matrix's entries, and would not fit A "
+                 "+ sigma I; choose one of none, chebyshev, neumann");
+  expect_refused({"--shift", "inf"}, "--shift must be a finite number");
+  expect_refused({"--shift", "nan"}, "--shift must be a finite number");
   expect_refused({"--shift", "1e300", "--precision", "single"},
-                 "a shift that is not finite in the operator's precision");
+                 "the shift is not finite in the operator's precision");
   expect_refused({"--shift", "-6", "--preconditioner", "chebyshev"},
                  "Chebyshev: the matrix is not positive definite, as it has an eigenvalue of at "
                  "most -3.58; use Neumann or none");

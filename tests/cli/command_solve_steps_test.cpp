@@ -123,7 +123,7 @@ TEST_F(SolveSteps, SayWhichMatricesTheyAreNotFor) {
 TEST_F(SolveSteps, RefuseWhatIsNotForThem) {
   for (const std::string solver : {"cg", "auto", "lsmr"}) {
     const std::string instead =
-        solver == "auto" ? ": name the method, which auto leaves open" : ", not for " + solver;
+        solver == "auto" ? ": name the method; auto may choose another" : ", not for " + solver;
     expect_refused({"--solver", solver, "--interval", "1", "2"},
                    "--interval is for chebyshev and richardson" + instead);
     expect_refused({"--solver", solver, "--omega", "1"}, "--omega is for richardson" + instead);
@@ -134,13 +134,14 @@ TEST_F(SolveSteps, RefuseWhatIsNotForThem) {
                  "--omega and --interval: give one of them");
   for (const auto& [lower, upper] : std::vector<std::pair<std::string, std::string>>{
            {"0", "1"}, {"2", "1"}, {"1", "1"}, {"-1", "1"}, {"1", "inf"}, {"nan", "1"}}) {
-    expect_refused(
-        {"--solver", "chebyshev", "--interval", lower, upper},
-        "--interval is two finite numbers, 0 < LOWER < UPPER, not '" + lower + " " + upper + "'");
+    expect_refused({"--solver", "chebyshev", "--interval", lower, upper},
+                   "--interval must be two finite numbers, 0 < LOWER < UPPER, not '" + lower + " " +
+                       upper + "'");
   }
   for (const char* omega : {"0", "inf", "nan"}) {
-    expect_refused({"--solver", "richardson", "--omega", omega},
-                   std::string("--omega is a finite number other than 0, not '") + omega + "'");
+    expect_refused(
+        {"--solver", "richardson", "--omega", omega},
+        std::string("--omega must be a finite number other than 0, not '") + omega + "'");
   }
   for (const std::vector<std::string>& numbers : {std::vector<std::string>{"1"}, {"1", "two"}}) {
     std::vector<std::string> options = {"--solver", "chebyshev", "--interval"};

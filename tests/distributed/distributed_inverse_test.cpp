@@ -118,8 +118,8 @@ TEST(DistributedInverses, RefuseOnAllRanks) {
         matrix, [&](const auto& A) { DistributedInverse<double> inverse(A, choice); });
   };
   EXPECT_EQ(made(PreconditionerKind::jacobi),
-            "an inverse on ranks is block-jacobi, fsai or isai, not jacobi");
-  EXPECT_EQ(made({PreconditionerKind::isai, 5}), "ISAI takes the power 1 to 4, not 5");
+            "the inverse on ranks must be block-jacobi, fsai or isai, not jacobi");
+  EXPECT_EQ(made({PreconditionerKind::isai, 5}), "ISAI takes a power of 1 to 4, not 5");
   const Index row = 1200;
   for (Offset k = matrix.offsets()[row]; k < matrix.offsets()[row + 1]; ++k) {
     if (matrix.column()[k] == row) matrix.values()[static_cast<std::size_t>(k)] = -1;

@@ -295,18 +295,18 @@ TEST(DistributedMultigrids, RefuseOnAllRanks) {
   auto matrix = poisson(1500);
   EXPECT_EQ(made(matrix, {.coarsest = 0}), "multigrid: the coarsest level has 1 to 4096 scalars");
   EXPECT_EQ(made(matrix, {.level_precision = StoredScalar::single}),
-            "multigrid: ranks have no levels in single precision under a matrix in double");
+            "multigrid: ranks allow no levels in single precision for a matrix in double");
   for (auto& value : matrix.values()) value = -value;
   EXPECT_EQ(made(matrix, {}),
-            "multigrid: the matrix is not positive semidefinite; take jacobi, or none");
+            "multigrid: the matrix is not positive semidefinite; use jacobi, or none");
   matrix.values()[1300] = std::numeric_limits<double>::quiet_NaN();
-  EXPECT_EQ(made(matrix, {}), "multigrid: a value of the matrix is no number, or too large");
+  EXPECT_EQ(made(matrix, {}), "multigrid: a value of the matrix is not a number, or too large");
 }
 
 TEST(DistributedMultigrids, RefuseAnotherNumberOfCandidates) {
   const auto matrix = poisson(600);
   const std::vector<double> ones(600, 1);
-  expect_error(ErrorKind::usage, "ranks disagree about the number of multigrid's candidates", [&] {
+  expect_error(ErrorKind::usage, "ranks disagree about the number of multigrid candidates", [&] {
     run_on_ranks(2, [&](Communicator& ranks) {
       const auto A = part_of(matrix, Partition::even(matrix.rows(), 2), ranks);
       const FieldView<const double> own(ones.data(), A->rows());

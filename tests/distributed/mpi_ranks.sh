@@ -82,7 +82,7 @@ expect_fault() {
   grep -qF "heddle-mpi: $line" errors.txt || { cat errors.txt >&2; fail "another line of: $*"; }
 }
 expect_fault "nothing.npz: No such file" solve nothing.npz
-expect_fault "partition: rank 1 begins at row 100, which is no multiple of 256" \
+expect_fault "partition: rank 1 begins at row 100, which is not a multiple of 256" \
   solve A.npz --entry quaternion --partition 0,100,512
 # Options are checked before the sizes of a file whose rows each rank reads.
 expect_fault "--cycle is for --preconditioner multigrid" solve nothing.npz --solver cg --cycle k
@@ -137,7 +137,7 @@ for transfer in staged nccl; do
       rm x.mtx
       echo "mpi_ranks.sh: $transfer, $exchange: the x of one rank on a GPU"
     else
-      grep -qE "NCCL wants a GPU for each|libnccl" errors.txt ||
+      grep -qE "NCCL needs a GPU for each|libnccl" errors.txt ||
         { cat errors.txt >&2; fail "$transfer, $exchange: no x on GPUs"; }
     fi
   done

@@ -128,13 +128,14 @@ TEST(RankDisagreement, EndsAllWithOneError) {
                 [&](Communicator& ranks) {
                   part_of(matrix, even, ranks, parse_plan(ranks.rank() == 1 ? "Sl-16" : "CSR"));
                 });
-  expect_on_all(ErrorKind::usage, "a partition for 2 ranks meets 3", [&](Communicator& ranks) {
-    const Partition two = Partition::even(rows, 2);
-    distribute<E>(ranks, two, {}, std::span<const E>());
-  });
+  expect_on_all(ErrorKind::usage, "the partition is for 2 ranks, but there are 3",
+                [&](Communicator& ranks) {
+                  const Partition two = Partition::even(rows, 2);
+                  distribute<E>(ranks, two, {}, std::span<const E>());
+                });
   expect_on_all(ErrorKind::size_mismatch,
-                "rank 2 has 256 rows in the partition: it needs as many offsets and one, which "
-                "ascend from 0 to the number of its entries",
+                "rank 2 has 256 rows in the partition: it needs one more offset than rows, "
+                "ascending from 0 to the number of its entries",
                 [&](Communicator& ranks) {
                   if (ranks.rank() != 2) return void(part_of(matrix, even, ranks));
                   distribute<E>(ranks, even, {}, std::span<const E>());
@@ -185,12 +186,12 @@ TEST(RankDisagreement, InAPlanThatDistributesNothingIsNamed) {
 }
 
 TEST(RankDisagreement, TakesNoErrorForSuccess) {
-  expect_on_all(ErrorKind::usage, "an error without a text", [](Communicator& ranks) {
+  expect_on_all(ErrorKind::usage, "an error without a message", [](Communicator& ranks) {
     together(ranks, [&] {
       if (ranks.rank() == 1) throw Error(ErrorKind::usage, "");
     });
   });
-  expect_on_all(ErrorKind::internal, "an exception that is no std::exception",
+  expect_on_all(ErrorKind::internal, "an exception that is not a std::exception",
                 [](Communicator& ranks) {
                   together(ranks, [&] {
                     if (ranks.rank() == 2) throw 5;
@@ -279,26 +280,25 @@ TEST(SumsOfRanks, WantFieldsInTheBasis) {
     const FieldView<double> field(y.data(), 512, 1, VectorLayout::aos, A->row_basis());
     const Device device = A->device();
     const std::string why =
-        ": a field in the order of its rows, and the operator that shares them has a basis; "
+        ": the field is in natural order, but the operator that shares its rows has a basis; "
         "`permute` takes it there";
     expect_error(ErrorKind::usage, "dot" + why,
                  [&] { dot<double>(natural, natural, device.stream()); });
     expect_error(ErrorKind::usage, "randomize" + why,
                  [&] { randomize<double>(natural, 1, device.stream()); });
-    expect_error(ErrorKind::size_mismatch, "dot: a field of 256 rows, and this rank shares 512",
-                 [&] {
-                   const FieldView<double> few(x.data(), 256);
-                   dot<double>(few, few, device.stream());
-                 });
+    expect_error(ErrorKind::size_mismatch, "dot: a field of 256 rows, but this rank has 512", [&] {
+      const FieldView<double> few(x.data(), 256);
+      dot<double>(few, few, device.stream());
+    });
     expect_error(ErrorKind::usage,
-                 "a reduction that joins other ranks than the fields' stream names", [&] {
+                 "the reduction joins ranks other than those of the fields' stream", [&] {
                    Reduction<double> reduction(512, Device::cpu(1));
                    real_dot<double>(field, field, reduction, device.stream());
                  });
     EXPECT_EQ(dot<double>(field, field, device.stream()), count);
     expect_error(ErrorKind::usage,
-                 "a stream that names no ranks: take that of the distributed operator's device(), "
-                 "which an operator around it returns too",
+                 "the stream names no ranks: use that of the distributed operator's device(), "
+                 "which an operator around it also returns",
                  [&] {
                    std::vector<double> z(512);
                    const FieldView<double> image(z.data(), 512, 1, VectorLayout::aos,
@@ -306,8 +306,8 @@ TEST(SumsOfRanks, WantFieldsInTheBasis) {
                    A->apply(1, field, 0, image, Device::cpu(1).stream());
                  });
     expect_error(ErrorKind::unsupported,
-                 "a matrix whose rows several ranks share has no product with its adjoint, "
-                 "unless it keeps that: keep_adjoint",
+                 "a matrix whose rows several ranks share has no product with its adjoint "
+                 "unless it keeps the adjoint: call keep_adjoint",
                  [&] { A->adjoint(); });
   });
 }
@@ -317,11 +317,10 @@ TEST(Partitions, RefuseWhatIsNone) {
     expect_error(ErrorKind::usage, std::string("partition: ") + why,
                  [&] { Partition{std::move(first_rows)}; });
   };
-  refused({}, "a first row of each rank, from 0 on, and the number of all rows behind them");
-  refused({256, 512},
-          "a first row of each rank, from 0 on, and the number of all rows behind them");
-  refused({0, 512, 256, 1000}, "rank 2 begins at row 256, before the rank in front of it");
-  refused({0, 100, 1000}, "rank 1 begins at row 100, which is no multiple of 256");
+  refused({}, "needs the first row of each rank, from 0 on, then the number of all rows");
+  refused({256, 512}, "needs the first row of each rank, from 0 on, then the number of all rows");
+  refused({0, 512, 256, 1000}, "rank 2 begins at row 256, before the previous rank");
+  refused({0, 100, 1000}, "rank 1 begins at row 100, which is not a multiple of 256");
   EXPECT_EQ(Partition({0, 0, 1000, 1000}).owner(999), 1);
   EXPECT_EQ(Partition::even(1000, 8).rows(), 1000);
   const std::array owners{1, 0, 1, 2};
@@ -334,7 +333,8 @@ TEST(Partitions, RefuseWhatIsNone) {
     EXPECT_EQ(owned.owner(row), owners[static_cast<std::size_t>(row / 256)]);
   }
   EXPECT_EQ(Partition::by_owner(1000, 2, std::array{0, 0, 1, 1}), Partition({0, 512, 1000}));
-  expect_error(ErrorKind::usage, "partition: group 1 of rows is of rank 2, and there are 2",
+  expect_error(ErrorKind::usage,
+               "partition: row group 1 belongs to rank 2, but the number of ranks is 2",
                [] { Partition::by_owner(500, 2, std::array{0, 2}); });
   expect_error(ErrorKind::size_mismatch, "partition: 2 owners for 3 groups of rows",
                [] { Partition::by_owner(513, 2, std::array{0, 1}); });
@@ -364,7 +364,7 @@ TEST(Communicators, SayWhenNumbersOfBytesDiffer) {
                               ranks.all_gather(mine, all, sizes);
                             }),
                Error);
-  expect_error(ErrorKind::usage, "ranks are 1 to 1024, not 0",
+  expect_error(ErrorKind::usage, "the number of ranks is 1 to 1024, not 0",
                [] { run_on_ranks(0, [](Communicator&) {}); });
 }
 
@@ -381,10 +381,10 @@ TEST(Communicators, EndWithTheNameOfARankThatHasEnded) {
     }
     return std::string("nothing");
   };
-  const std::string why = " waits for it: every rank makes the same calls in the same order";
+  const std::string why = " waits for it: every rank must make the same calls in the same order";
   const std::string of_all = message_of([](Communicator& ranks) { gather(ranks, 0); });
-  EXPECT_TRUE(of_all == "rank 1 has ended, and rank 0" + why ||
-              of_all == "rank 1 has ended, and rank 2" + why)
+  EXPECT_TRUE(of_all == "rank 1 has ended, but rank 0" + why ||
+              of_all == "rank 1 has ended, but rank 2" + why)
       << of_all;
   std::byte byte{};
   for (const bool sends : {false, true}) {
@@ -399,7 +399,7 @@ TEST(Communicators, EndWithTheNameOfARankThatHasEnded) {
                 }
                 ranks.end_exchange();
               }),
-              "rank 1 has ended, and rank 2" + why);
+              "rank 1 has ended, but rank 2" + why);
   }
 }
 

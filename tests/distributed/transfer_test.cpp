@@ -18,7 +18,7 @@ TEST(Transfers, HaveNames) {
   for (const Transfer transfer : {Transfer::peer, Transfer::nccl, Transfer::staged}) {
     EXPECT_EQ(parse_transfer(name(transfer)), transfer);
   }
-  expect_error(ErrorKind::usage, "transfers are peer, nccl and staged, not mpi",
+  expect_error(ErrorKind::usage, "the transfer is peer, nccl or staged, not mpi",
                [] { parse_transfer("mpi"); });
 }
 
@@ -33,7 +33,7 @@ TEST(Transfers, OfThreadsArePeersUnlessNamed) {
 }
 
 TEST(Transfers, ByNcclAreForGpus) {
-  expect_error(ErrorKind::unsupported, "NCCL is for ranks on GPUs", [] {
+  expect_error(ErrorKind::unsupported, "NCCL needs ranks on GPUs", [] {
     run_on_ranks(2,
                  [](Communicator& ranks) { with_transfer(ranks, Transfer::nccl, Device::cpu(1)); });
   });

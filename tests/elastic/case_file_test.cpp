@@ -171,9 +171,10 @@ TEST(CaseFile, NamesWrongTypesAndRanges) {
   EXPECT_EQ(refusal_with(static_case(), "/supports/0/group", true),
             "case.json: supports[0].group must be the name of a group or its number");
   EXPECT_EQ(refusal_with(static_case(), "/supports/1/group", "left"),
-            "case.json: supports[1] has a group and a box; give one of them");
-  EXPECT_EQ(refusal_with(static_case(), "/supports/1/box/from", {0, 2, 0}),
-            "case.json: supports[1].box begins beyond its end; 'from' has the lesser numbers");
+            "case.json: supports[1] has both a group and a box; give only one of them");
+  EXPECT_EQ(
+      refusal_with(static_case(), "/supports/1/box/from", {0, 2, 0}),
+      "case.json: supports[1].box begins beyond its end; 'from' must have the smaller numbers");
   EXPECT_EQ(refusal_with(static_case(), "/supports/1/box/from", {0, 2}),
             "case.json: supports[1].box.from must be three numbers");
   EXPECT_EQ(refusal_with(static_case(), "/gravity", 9.81),
@@ -191,13 +192,14 @@ TEST(CaseFile, NamesWrongTypesAndRanges) {
   json euler = dynamic_case();
   euler["analysis"]["method"] = "backward-euler";
   EXPECT_EQ(refusal_with(euler, "/analysis/beta", 0.25),
-            "case.json: analysis.beta is of the method newmark, not of backward-euler");
+            "case.json: analysis.beta applies to the method newmark, not to backward-euler");
   EXPECT_EQ(refusal_with(dynamic_case(), "/solver/tolerance", 1),
             "case.json: solver.tolerance must be above 0 and below 1, not 1");
   EXPECT_EQ(refusal_with(dynamic_case(), "/solver/earlier_solutions", 33),
             "case.json: solver.earlier_solutions must be from 0 to 32, not 33");
-  EXPECT_EQ(refusal_with(static_case(), "/solver/earlier_solutions", 3),
-            "case.json: solver.earlier_solutions is of analyses that take steps; leave it out");
+  EXPECT_EQ(
+      refusal_with(static_case(), "/solver/earlier_solutions", 3),
+      "case.json: solver.earlier_solutions applies only to analyses that take steps; leave it out");
   EXPECT_EQ(refusal_with(dynamic_case(), "/solver/earlier_solutions", -1),
             "case.json: solver.earlier_solutions must be from 0 to 32, not -1");
   EXPECT_EQ(refusal_with(dynamic_case(), "/solver/earlier_solutions", 1.5),
@@ -207,9 +209,10 @@ TEST(CaseFile, NamesWrongTypesAndRanges) {
   EXPECT_EQ(refusal_with(dynamic_case(), "/solver/deflation", 17),
             "case.json: solver.deflation must be from 1 to 16, not 17");
   EXPECT_EQ(refusal_with(static_case(), "/solver/deflation", 3),
-            "case.json: solver.deflation is of analyses that take steps; leave it out");
+            "case.json: solver.deflation applies only to analyses that take steps; leave it out");
   EXPECT_EQ(refusal("[1]"), "case.json: the file must be an object");
-  EXPECT_EQ(refusal("{\"materials\": [1,}").substr(0, 37), "case.json: is no JSON: line 1, column");
+  EXPECT_EQ(refusal("{\"materials\": [1,}").substr(0, 41),
+            "case.json: not valid JSON: line 1, column");
   EXPECT_EQ(refusal(R"({"analysis": {"type": "static", "type": "dynamic"}})"),
             "case.json: the file has the key type twice in one object");
   EXPECT_EQ(refusal(std::string(17, '[')), "case.json: the file is nested too deeply");

@@ -34,7 +34,7 @@ TEST_F(CommandElastic, RefusesMoreEigenvectorsThanUnknowns) {
   of["solver"]["deflation"] = 9;
   EXPECT_EQ(beam(of, {"--quiet"}).status, 0);
   of["solver"]["deflation"] = 10;
-  expect_refusal(beam(of), "solver.deflation is 10, but 9 unknowns have no 10 eigenvectors");
+  expect_refusal(beam(of), "solver.deflation is 10, but 9 unknowns do not have 10 eigenvectors");
 }
 
 }  // namespace

@@ -119,7 +119,7 @@ TEST_F(CommandElastic, SwingsARubberBeam) {
   EXPECT_LT(report["iterations"], 0.8 * plain["iterations"].get<double>());
   EXPECT_NEAR(report["largest_displacement"], plain["largest_displacement"].get<double>(), 1e-4);
   const std::string out = beam(with(case_of("corotational"), "/analysis/steps", 5)).out;
-  EXPECT_NE(out.find("guesses    of 4 systems, from "), std::string::npos) << out;
+  EXPECT_NE(out.find("guesses    for 4 systems, from "), std::string::npos) << out;
   // Rotations are fixed during a step: some energy comes and goes, little compared with the fall.
   double fallen = 0;
   for (const json& step : report["steps"]) fallen = std::max(fallen, step["work"].get<double>());
@@ -188,18 +188,18 @@ TEST_F(CommandElastic, RefusesCases) {
                  "case.json: materials[0] selects no tetrahedra");
   const json half = {{"from", {0, 0, 0}}, {"to", {0.5, 1, 1}}};
   expect_refusal(beam(with(good, "/materials/0/box", half)),
-                 "case.json: materials gives none to tetrahedron 61 of the mesh");
+                 "case.json: no entry of materials covers tetrahedron 61 of the mesh");
   expect_refusal(
       beam(with(good, "/displacements", json::array({{{"group", "clamped"}, {"z", 1}}}))),
       "case.json: displacements[0] moves vertex 1 by 1 along z, supports[0] by 0");
   expect_refusal(beam(with(good, "/supports", json::array())),
                  "nothing is supported and the loads are not in balance: they sum to the force (0, "
-                 "0, -1.08e+04) and the moment (0, 5e+03, 0) about the middle; add supports or "
+                 "0, -1.08e+04) and the moment (0, 5e+03, 0) about the centre; add supports or "
                  "balance the loads");
   expect_refusal(beam(with(good, "/supports/0/fixed", {"x", "y"})),
                  "the solid can move as a rigid body: its supports leave 1 of 6 motions free");
   expect_refusal(beam(with(good, "/analysis/null_space", "rigid")),
-                 "analysis.null_space is rigid, but there are supports: leave one of them out");
+                 "analysis.null_space is rigid, but there are supports: leave one of the two out");
 }
 
 TEST_F(CommandElastic, RefusesOptions) {
@@ -268,7 +268,7 @@ TEST_F(CommandElastic, WritesOverNoInput) {
 
 TEST_F(CommandElastic, ReadsNoCaseWithoutAnEnd) {
   expect_refusal(elastic({data + "cantilever.msh", "--case", "/dev/zero"}),
-                 "/dev/zero: over 16 MiB, the most that is read of JSON");
+                 "/dev/zero: over 16 MiB, the limit for JSON");
 }
 
 /// A result that overflows has not converged, and is not written.
@@ -340,8 +340,9 @@ TEST_F(CommandElastic, TakesTetrahedraThatAreTurned) {
   for (const std::string& tetrahedra : {turned, mixed}) {
     const Result result = solid(medit(tetrahedra, 6), cube_case());
     ASSERT_EQ(result.status, 0) << result.error;
-    const std::string note = std::string(tetrahedra == mixed ? "1" : "6") +
-                             " tetrahedra have corners in the other order: they are turned";
+    const std::string note =
+        std::string(tetrahedra == mixed ? "1" : "6") +
+        " tetrahedra have their corners in the opposite order: they are reoriented";
     EXPECT_NE(result.out.find(note), std::string::npos) << result.out;
     EXPECT_EQ(text_of("history.csv"), expected);
   }
@@ -375,8 +376,8 @@ TEST_F(CommandElastic, RefusesMeshes) {
                  "tetrahedron 7 of the mesh is flat: its corners lie in one plane");
   // One tetrahedron was reversed, and lies inside the other.
   expect_refusal(solid(medit("1 2 4 8 1\n1 2 5 4 1\n", 2), cube_case()),
-                 "tetrahedra 1 and 2 of the mesh overlap: they lie on one side of the face that "
-                 "they share, as where a vertex has moved through a tetrahedron");
+                 "tetrahedra 1 and 2 of the mesh overlap: they lie on the same side of the face "
+                 "that they share, as if a vertex had moved through a tetrahedron");
   expect_refusal(solid(medit(cube + cube, 12), cube_case()),
                  "tetrahedra 1 and 7 of the mesh have the same corners");
   expect_refusal(solid(medit(cube, 6, "1 2 9 3\n", 1, "2 2 2 0\n", 1), cube_case()),

@@ -47,11 +47,11 @@ TEST_F(CommandElastic, RefusesOptionsOfModes) {
   expect_refusal(beam(case_of("modes"), {"--output", "beam.pvd"}),
                  "--output beam.pvd: modes are written together, as .vtu");
   expect_refusal(beam(case_of("modes"), {"--history", "h.csv"}),
-                 "--history is of steps, and modes have none");
+                 "--history is for steps, and modes have none");
   expect_refusal(beam(case_of("modes"), {"--dump", "system"}),
-                 "--dump is of linear systems, and modes have none");
+                 "--dump is for linear systems, and modes have none");
   expect_refusal(beam(case_of("dynamic"), {"--picture", "beam.png"}),
-                 "--picture is of static analyses and of modes, not of a series");
+                 "--picture is for static analyses and modes, not for a series");
   expect_refusal(beam(case_of("static"), {"--picture", "beam.jpg"}),
                  "--picture beam.jpg: pictures are written as .png");
   expect_refusal(beam(with(case_of("modes"), "/analysis/count", 17)),
@@ -59,8 +59,8 @@ TEST_F(CommandElastic, RefusesOptionsOfModes) {
   json free = with(case_of("modes"), "/analysis/count", 11);
   free.erase("supports");
   expect_refusal(beam(free),
-                 "analysis.count is 11; at most 10 modes are found beside the 6 rigid motions that "
-                 "nothing holds");
+                 "analysis.count is 11; at most 10 modes can be found besides the 6 rigid motions "
+                 "that nothing prevents");
 }
 
 }  // namespace

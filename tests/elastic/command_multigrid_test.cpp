@@ -45,12 +45,13 @@ TEST_F(CommandElastic, TakesThePreconditionerOfTheCommand) {
   EXPECT_EQ(preconditioner(jacobi, {}), "jacobi");
   EXPECT_EQ(preconditioner(jacobi, {"--preconditioner", "multigrid"}), "multigrid");
   expect_refusal(beam(case_of("modes"), {"--preconditioner", "jacobi"}),
-                 "--preconditioner is not of modes");
+                 "--preconditioner does not apply to modes; leave it out");
   const json deflated = with(case_of("dynamic"), "/solver/deflation", 4);
-  expect_refusal(beam(deflated, {"--preconditioner", "multigrid"}),
-                 "--preconditioner multigrid is not combined with deflation; take one of them");
+  expect_refusal(
+      beam(deflated, {"--preconditioner", "multigrid"}),
+      "--preconditioner multigrid cannot be combined with deflation; choose one of them");
   expect_refusal(beam(of, {"--preconditioner", "jacobi", "--level-precision", "full"}),
-                 "--level-precision is of multigrid, and this takes jacobi");
+                 "--level-precision is for multigrid, and this uses jacobi");
   EXPECT_EQ(beam(of, {"--preconditioner", "ilu"}).status, 2);
 }
 
@@ -58,12 +59,14 @@ TEST_F(CommandElastic, RefusesMultigridWhereNothingUsesIt) {
   json of = case_of("modes");
   for (const char* name : {"jacobi", "multigrid"}) {
     of["solver"]["preconditioner"] = name;
-    expect_refusal(beam(of), "case.json: solver.preconditioner is not of modes; leave it out");
+    expect_refusal(beam(of),
+                   "case.json: solver.preconditioner does not apply to modes; leave it out");
   }
   of = case_of("dynamic");
   of["solver"]["deflation"] = 4;
   of["solver"]["preconditioner"] = "multigrid";
-  expect_refusal(beam(of), "case.json: solver.deflation is beside jacobi; take one of them");
+  expect_refusal(beam(of),
+                 "case.json: solver.deflation goes with jacobi, not multigrid; choose one of them");
   EXPECT_EQ(beam(of, {"--preconditioner", "jacobi"}).status, 0);  // overrides the case
   of["solver"] = {{"preconditioner", "ilu"}};
   EXPECT_EQ(beam(of).status, 2);

@@ -90,7 +90,7 @@ TEST(ElasticFreeBody, RefusesWhatHasNoSolution) {
   for (Point& load : unbalanced.load) load[1] += 0.5;
   EXPECT_EQ(refusal(unbalanced),
             "nothing is supported and the loads are not in balance: they sum to the force (0, " +
-                std::string("31.5, 0) and the moment (0, 0, 0) about the middle; add supports or "
+                std::string("31.5, 0) and the moment (0, 0, 0) about the centre; add supports or "
                             "balance the loads"));
   Model turned = model;
   turned.load[0][2] += 1;
@@ -115,7 +115,7 @@ TEST(ElasticFreeBody, CountsTheMotionsThatSupportsLeave) {
   model.fixed[8] |= 4;
   EXPECT_FALSE(needs_projection(model, NullSpace::automatic));
   EXPECT_EQ(refusal(model, NullSpace::rigid),
-            "analysis.null_space is rigid, but there are supports: leave one of them out");
+            "analysis.null_space is rigid, but there are supports: leave one of the two out");
   // On rollers: the plane's three motions remain.
   Model rolling = box({3, 2, 2}, {3, 1, 1}, {});
   for (Index v = 0; v < rolling.vertices(); ++v) {

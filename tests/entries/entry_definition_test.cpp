@@ -218,8 +218,9 @@ TEST(EntryDefinition, EveryFaultIsOneLine) {
       {R"json({"name": 1})json", "f: name: must be a string"},
       {R"json({"name": "a--b"})json", "f: name: 'a--b' must be words"},
       {R"json({"name": "a b\n"})json", "f: name: 'a b?' must be words"},
-      {R"json({"name": "quaternion"})json", "f: name: 'quaternion' is that of a built-in entry"},
-      {R"json({"name": "n", "name": "m"})json", "f: the key 'name' stands twice"},
+      {R"json({"name": "quaternion"})json",
+       "f: name: 'quaternion' is the name of a built-in entry"},
+      {R"json({"name": "n", "name": "m"})json", "f: the key 'name' appears twice"},
       {R"json({"name": "n", "n": [[[[]]]]})json", "f: more than 3 levels of nesting"},
       {R"json({"name": "n", "nmae": 1})json", "f: 'nmae': no such key; there are name"},
       {R"json({"name": "n"})json", "f: members: is missing"},
@@ -247,7 +248,7 @@ TEST(EntryDefinition, EveryFaultIsOneLine) {
       {one_member("a.x * "), "f: multiply.x: column 7: the expression ends"},
       {one_member("a.x x.x"), "f: multiply.x: column 5: 'x' where an operator"},
       {one_member("(a.x * x.x"), "f: multiply.x: column 11: the expression ends where ')'"},
-      {one_member("a.q * x.x"), "f: multiply.x: column 3: 'q' is no member of a; there are x"},
+      {one_member("a.q * x.x"), "f: multiply.x: column 3: 'q' is not a member of a; there are x"},
       {one_member("a * x.x"), "f: multiply.x: column 3: '*' where '.' and a member of a"},
       {one_member("b.x * x.x"), "f: multiply.x: column 1: 'b' is nothing known"},
       {one_member("1e999 * a.x * x.x"), "f: multiply.x: column 1: the number is out of"},
@@ -265,7 +266,7 @@ TEST(EntryDefinition, EveryFaultIsOneLine) {
        "f: add: component y is not a.y + b.y"},
       {with(R"json(, "ring": "octonion")json"), "f: ring: 'octonion' is none of"},
       {with(R"json(, "ring": "quaternion")json"),
-       "f: ring: 2 components are no whole number of groups of 4"},
+       "f: ring: 2 components are not a whole number of groups of 4"},
       {with(R"json(, "ring": "complex")json"),
        "f: ring: a (x c) is not (a x) c for complex numbers"},
       {with(R"json(, "inverse": {"x": "a.x", "y": "a.y"})json"),
@@ -279,7 +280,7 @@ TEST(EntryDefinition, EveryFaultIsOneLine) {
        "f: multiply.x: the expression is complex, the member is real"},
       {R"json({"name": "n", "members": [{"name": "z", "type": "complex"}],
            "multiply": {"z": "a.z.rd * x.z"}})json",
-       "f: multiply.z: column 5: 'rd' is no part of a complex number"}};
+       "f: multiply.z: column 5: 'rd' is not a part of a complex number"}};
   for (const Fault& fault : faults) {
     SCOPED_TRACE(fault.text.substr(0, 200));
     try {

@@ -113,7 +113,7 @@ TYPED_TEST(FieldOf, CopiesBetweenLayouts) {
 }
 
 TEST(Field, MeetsItsBasis) {
-  expect_error(ErrorKind::size_mismatch, "a field of 4 rows in a basis of 5",
+  expect_error(ErrorKind::size_mismatch, "a field of 4 rows does not fit a basis of 5",
                [] { Field<real<double>>(4, Device::cpu(), VectorLayout::aos, Basis::natural(5)); });
   const auto basis = Basis::natural(4);
   const Field<real<double>> field(4, Device::cpu(), VectorLayout::aos, basis);

@@ -358,13 +358,13 @@ TEST(VectorOperations, RefuseFieldsThatDiffer) {
   const Stream stream{1};
   Reduction<double> reduction(6);
   const View y(at, 6, 2);
-  expect_mismatch("axpby: a field of 5 rows of 2 components meets one of 6 of 2",
+  expect_mismatch("axpby: a field of 5 rows of 2 components is used with one of 6 of 2",
                   [&] { axpby(1.0, Const(at, 5, 2), 1.0, y, stream); });
-  expect_mismatch("dot: a field of 6 rows of 3 components meets one of 6 of 2",
+  expect_mismatch("dot: a field of 6 rows of 3 components is used with one of 6 of 2",
                   [&] { dot(Const(at, 6, 3), Const(y), stream); });
-  expect_mismatch("copy: a field of 6 rows of 1 components meets one of 6 of 2",
+  expect_mismatch("copy: a field of 6 rows of 1 components is used with one of 6 of 2",
                   [&] { copy(Const(at, 6, 1), y, stream); });
-  expect_mismatch("permute: a field of 7 rows of 2 components meets one of 6 of 2",
+  expect_mismatch("permute: a field of 7 rows of 2 components is used with one of 6 of 2",
                   [&] { permute(Const(at, 7, 2), y, 1.0, stream); });
 
   const Const planes(at, 6, 2, VectorLayout::soa);
@@ -382,7 +382,7 @@ TEST(VectorOperations, RefuseFieldsThatDiffer) {
            {"axpby", [&] { axpby(1.0, elsewhere, 1.0, y, stream); }},
            {"dot", [&] { dot(elsewhere, Const(y), stream); }},
            {"copy", [&] { copy(elsewhere, y, stream); }}}) {
-    expect_mismatch(name + ": the fields live in two bases", operation);
+    expect_mismatch(name + ": the fields are in different bases", operation);
   }
   // The natural basis is the user's order.
   const Const natural(at, 6, 2, VectorLayout::aos, Basis::natural(6));

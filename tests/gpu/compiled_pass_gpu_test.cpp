@@ -93,7 +93,7 @@ TEST_F(CompiledPassesOnGpu, CallWithEachNumberOnce) {
 TEST_F(CompiledPassesOnGpu, WithoutTheirTextAreRefused) {
   expect_error(ErrorKind::unsupported,
                "the text of the header 'absent.hpp' is not in this program; "
-               "heddle_embed_entry(target absent.hpp) in its CMakeLists.txt puts it there",
+               "heddle_embed_entry(target absent.hpp) in its CMakeLists.txt adds it",
                [&] { for_each_on(device, Absent{{3, nullptr}}); });
 }
 

@@ -145,7 +145,7 @@ TEST_F(ConcurrentOnGpu, AHandleStaysOnItsGpu) {
   const auto matrix = random_positive_definite_matrix<E>(50, 5, seed.generator);
   const Operator<E> A(matrix, parse_plan("CSR"), device);
   expect_error(ErrorKind::usage,
-               "a matrix stays where it was built; for another GPU, or the CPU, build it there",
+               "a matrix stays where it was built; to use another GPU or the CPU, build it there",
                [&] { A.on(Device::cpu()); });
 }
 
@@ -308,7 +308,7 @@ TEST_F(SeveralGpus, RefuseTheMemoryOfOneAnother) {
   const Operator<E> A(matrix, parse_plan("CSR"), device);
   ConjugateGradient<double> solver(A);
   Field<E> b(100, second), x(100);
-  expect_error(ErrorKind::usage, "memory of GPU 1 meets work on GPU 0; copy it there first",
+  expect_error(ErrorKind::usage, "memory of GPU 1 is used in work on GPU 0; copy it there first",
                [&] { solver.solve(b.view(), x.view()); });
 }
 

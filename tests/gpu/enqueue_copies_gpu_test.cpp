@@ -153,7 +153,7 @@ TEST_F(EnqueuedOnACopy, BecomePartOfACallersGraph) {
       expect_error(
           ErrorKind::unsupported,
           "new values under an iteration-precision other than full cannot become part of a "
-          "graph: take them before its launch, or leave it out of the plan",
+          "graph: pass them before its launch, or leave iteration-precision out of the plan",
           [&] { A.update_values(values); });
     });
   }

@@ -173,20 +173,21 @@ TEST_F(GpuFields, OfTwoStreams) {
   // A reduction serves one stream.
   Field<real<double>> x(rows, devices[0]);
   Reduction<double> reduction(rows, devices[1]);
-  expect_error(ErrorKind::usage, "a reduction made for another device or stream than the fields'",
+  expect_error(ErrorKind::usage,
+               "the reduction was made for a device or stream other than the fields'",
                [&] { real_dot<double>(x.view(), x.view(), reduction, devices[0].stream()); });
 }
 
 TEST_F(GpuFields, RefuseWhatAKernelCannotRead) {
   Field<real<double>> on_gpu(5, device), on_host(5);
   expect_error(ErrorKind::usage,
-               "axpby: a field in the host's memory meets a GPU's stream; copy it there first",
+               "axpby: a field in the host's memory is used on a GPU's stream; copy it there first",
                [&] { axpby<double>(1.0, on_host.view(), 0.0, on_gpu.view(), device.stream()); });
 #ifdef HEDDLE_HAS_LONG_DOUBLE
   std::vector<long double> wide(3);
   const FieldView<long double> view(wide.data(), 3);
   expect_error(ErrorKind::unsupported,
-               "fields on a GPU are of float or double, in a heddle that was built with CUDA",
+               "fields on a GPU need float or double, and a heddle built with CUDA",
                [&] { fill<long double>(1, view, device.stream()); });
   expect_error(ErrorKind::unsupported, "a GPU sums in double: solve in float or double there",
                [&] { Reduction<long double>(3, device); });

@@ -299,7 +299,7 @@ TEST_F(OutOfMemoryOnGpu, OfTheGpuItself) {
       EXPECT_EQ(error.kind(), ErrorKind::memory);
       const std::string what = error.what();
       EXPECT_TRUE(what.starts_with("the memory of GPU 0 does not suffice: ")) << what;
-      EXPECT_NE(what.find(" TiB more were asked for, available are "), std::string::npos) << what;
+      EXPECT_NE(what.find(" TiB more requested, available are "), std::string::npos) << what;
     }
     EXPECT_EQ(last_cuda_error(), 0);
     EXPECT_EQ(solve<ConjugateGradient>(matrix, b, plan, device), expected);

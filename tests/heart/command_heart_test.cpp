@@ -97,10 +97,11 @@ TEST_F(CommandHeart, GoesOnWithTheSameBits) {
   }
   // These cells have no tables.
   EXPECT_EQ(tissue(changed(small(), "/tables", false), {"--resume", "s"}).status, 0);
-  EXPECT_EQ(tissue(changed(small(), "/time/step", 0.025), {"--resume", "s"}).error,
-            "heddle-heart: s: the state is of a run with other: time step (0.05, not 0.025)\n");
+  EXPECT_EQ(
+      tissue(changed(small(), "/time/step", 0.025), {"--resume", "s"}).error,
+      "heddle-heart: s: the state is from a run that differs in: time step (0.05, not 0.025)\n");
   EXPECT_EQ(tissue(changed(small(), "/time/end", 5), {"--resume", "s"}).error,
-            "heddle-heart: s: the state is of 5 ms, and the case ends at 5 ms\n");
+            "heddle-heart: s: the state is from 5 ms, but the case ends at 5 ms\n");
   const std::string state = text_of("s");
   folder.write("s", state.substr(0, state.size() - 1));
   EXPECT_EQ(tissue(small(), {"--resume", "s"}).error, "heddle-heart: s: the state is cut off\n");
@@ -110,7 +111,7 @@ TEST_F(CommandHeart, GoesOnWithTheSameBits) {
   EXPECT_EQ(tissue(small(), {"--resume", "s"}).error, "heddle-heart: s: the state is damaged\n");
   folder.write("s", "x" + state);
   EXPECT_EQ(tissue(small(), {"--resume", "s"}).error,
-            "heddle-heart: s: the state is none of heddle-heart's, or one of another version\n");
+            "heddle-heart: s: the state is not from heddle-heart, or is from another version\n");
 }
 
 TEST_F(CommandHeart, TakesNewtonsScheme) {
@@ -135,7 +136,7 @@ TEST_F(CommandHeart, TakesNewtonsScheme) {
     EXPECT_NEAR(time, other, 0.15 * other);
   }
   EXPECT_EQ(tissue(changed(of, "/solver/guess", "last")).error,
-            "heddle-heart: case.json: solver.guess is of the scheme splitting alone\n");
+            "heddle-heart: case.json: solver.guess applies only to the scheme splitting\n");
   const Result refused = tissue(changed(changed(of, "/output_every", 10), "/time",
                                         {{"step", 2}, {"end", 10}, {"scheme", "newton"}}));
   EXPECT_EQ(refused.status, 2);
@@ -181,8 +182,9 @@ TEST_F(CommandHeart, GoesOnWithTheSameBitsUnderNewtonsScheme) {
     EXPECT_EQ(text_of(std::string("whole") + step), text_of(std::string("rest") + step));
   }
   of["time"].erase("scheme");
-  EXPECT_EQ(tissue(of, {"--resume", "s"}).error,
-            "heddle-heart: s: the state is of a run with other: scheme (newton, not splitting)\n");
+  EXPECT_EQ(
+      tissue(of, {"--resume", "s"}).error,
+      "heddle-heart: s: the state is from a run that differs in: scheme (newton, not splitting)\n");
   of["time"]["scheme"] = "newton";
   for (const char* model : {"fitzhugh-nagumo", "ten-tusscher-panfilov"}) {
     of["regions"][1]["membrane"] = {{"model", model}};
@@ -220,7 +222,7 @@ TEST_F(CommandHeart, RefusesOptions) {
   expect_refusal(tissue(small(), {"--restart", "s", "--restart-every", "0.01"}),
                  "--restart-every must be at least a time step, 0.05 ms");
   expect_refusal(tissue(small(), {"--restart", "s", "--restart-every", "0.07"}),
-                 "--restart-every is no whole number of time steps of 0.05 ms");
+                 "--restart-every is not a whole number of time steps of 0.05 ms");
   expect_refusal(tissue(small(), {"--restart", "s", "--restart-every", "0"}),
                  "--restart-every must be above 0 ms, not 0");
   expect_refusal(
@@ -242,7 +244,7 @@ TEST_F(CommandHeart, RefusesOptions) {
   expect_refusal(tissue(bare, {"--traces", "t.csv"}),
                  "--traces: case.json has neither points nor electrodes to follow");
   expect_refusal(tissue(changed(small(), "/time", {{"step", 2}, {"end", 10}})),
-                 "case.json: output_every is no whole number of time steps of 2 ms");
+                 "case.json: output_every is not a whole number of time steps of 2 ms");
   expect_refusal(tissue(changed(small(), "/regions/0/membrane/parameters", {{"k", 8}})),
                  "case.json: regions[0].membrane: aliev-panfilov has no parameter \"k\"; there "
                  "are: alpha, b, c, gamma, mu1, mu2, "

@@ -75,7 +75,7 @@ TEST_F(CommandHeart, NamesWhatIsNotFinite) {
   EXPECT_EQ(result.status, 1);
   const json failure = result.json()["failure"];
   EXPECT_EQ(failure["finite"], false);
-  EXPECT_NE(result.error.find("ms the potential is not finite, at first at vertex "),
+  EXPECT_NE(result.error.find("ms the potential is not finite, first at vertex "),
             std::string::npos)
       << result.error;
 }
@@ -184,7 +184,7 @@ TEST_F(CommandHeart, GoesOnWithItsFiles) {
   EXPECT_EQ(tissue(changed(of, "/points", {{"here", {0, 0, 0}}}),
                    {"--resume", "s", "--traces", "parts/t.csv"})
                 .error,
-            "heddle-heart: --traces parts/t.csv has other columns than the run that goes on; give "
+            "heddle-heart: --traces parts/t.csv has other columns than the resumed run; give "
             "another name\n");
   EXPECT_EQ(text_of("parts/t.csv"), text_of("whole/t.csv"));
 }
@@ -193,7 +193,7 @@ TEST_F(CommandHeart, RefusesStatesOfOtherRuns) {
   ASSERT_EQ(tissue(changed(small(), "/time/end", 5), {"--restart", "s"}).status, 0);
   const auto why_not = [&](const char* pointer, const json& part) {
     const Result result = tissue(changed(small(), pointer, part), {"--resume", "s", "-q"});
-    const std::string begin = "heddle-heart: s: the state is of a run with other: ";
+    const std::string begin = "heddle-heart: s: the state is from a run that differs in: ";
     if (result.status == 0) return std::string();
     EXPECT_EQ(result.status, 2);
     EXPECT_EQ(result.error.substr(0, begin.size()), begin);
@@ -231,7 +231,7 @@ TEST_F(CommandHeart, EndsBeyondEveryPotential) {
   EXPECT_GT(report["failure"]["potential"], 500);
   EXPECT_NE(result.error.find("mV, beyond 500 mV, at vertex "), std::string::npos) << result.error;
   EXPECT_NE(result.error.find("warning: case.json: stimuli[0]: the amplitude is 1000 uA/mm3; usual "
-                              "is 1 to 500\n"),
+                              "values are 1 to 500\n"),
             std::string::npos)
       << result.error;
   EXPECT_TRUE(files().contains("a.vtu"));

@@ -93,14 +93,14 @@ TEST(HeartCase, RefusesOtherUnits) {
   EXPECT_EQ(why_not(with(good, "/time/step", 50)),
             "case.json: time.step must be from 1e-05 to 5 ms, not 50");
   EXPECT_EQ(why_not(with(good, "/mesh", {{"slab", {0.02, 0.008, 0.004}}, {"h", 0.002}})),
-            "the mesh is 0.02 mm wide, as its coordinates are mm; heart muscle is from 0.5 to 1000 "
-            "mm wide");
+            "the mesh is 0.02 mm wide, as its coordinates are in mm; heart muscle is from 0.5 to "
+            "1000 mm wide");
 }
 
 /// Refused before its cubes are made.
 TEST(HeartCase, RefusesASlabInMicrometres) {
   EXPECT_EQ(why_not(with(slab_case(), "/mesh", {{"slab", {20000, 7000, 3000}}, {"h", 10}})),
-            "the mesh is 20000 mm wide, as its coordinates are mm; heart muscle is from 0.5 to "
+            "the mesh is 20000 mm wide, as its coordinates are in mm; heart muscle is from 0.5 to "
             "1000 mm wide");
 }
 
@@ -113,21 +113,22 @@ TEST(HeartCase, WarnsOfWhatIsHardlyOfTheRightUnit) {
   json of = slab_case();
   EXPECT_EQ(warnings_of(of), Lines{});
   EXPECT_EQ(warnings_of(with(of, "/conductivity", {{"along", 1.3}, {"across", 1.8e-5}})),
-            (Lines{"case.json: regions[0]: the conductivity along fibres is 1.3 S/m; usual is "
-                   "0.003 to 1",
-                   "case.json: regions[0]: the conductivity across fibres is 1.8e-05 S/m; usual is "
-                   "0.003 to 1"}));
+            (Lines{"case.json: regions[0]: the conductivity along fibres is 1.3 S/m; usual values "
+                   "are 0.003 to 1",
+                   "case.json: regions[0]: the conductivity across fibres is 1.8e-05 S/m; usual "
+                   "values are 0.003 to 1"}));
   EXPECT_EQ(warnings_of(with(of, "/conductivity", {{"along", 0.02}, {"across", 0.13}})),
             Lines{"case.json: regions[0]: the conductivity across fibres, 0.13 S/m, is above that "
                   "along them, 0.02 S/m"});
   EXPECT_EQ(warnings_of(with(of, "/conductivity", {{"along", 0.1}, {"across", 0.1}})), Lines{});
-  EXPECT_EQ(warnings_of(with(of, "/stimuli/0/amplitude", 0.05)),
-            Lines{"case.json: stimuli[0]: the amplitude is 0.05 uA/mm3; usual is 1 to 500"});
+  EXPECT_EQ(
+      warnings_of(with(of, "/stimuli/0/amplitude", 0.05)),
+      Lines{"case.json: stimuli[0]: the amplitude is 0.05 uA/mm3; usual values are 1 to 500"});
   of["stimuli"][0]["duration"] = 0.002;
   of["time"] = {{"step", 5e-5}, {"end", 0.07}};
   EXPECT_EQ(warnings_of(of),
-            (Lines{"case.json: stimuli[0]: the duration is 0.002 ms; usual is 0.02 to 200",
-                   "case.json: time: the step is 5e-05 ms; usual is 5e-04 to 5"}));
+            (Lines{"case.json: stimuli[0]: the duration is 0.002 ms; usual values are 0.02 to 200",
+                   "case.json: time: the step is 5e-05 ms; usual values are 5e-04 to 5"}));
   EXPECT_EQ(warnings_of(with(slab_case(), "/stimuli/0/start", 100)),
             Lines{"case.json: stimuli[0] never acts: it begins at 100 ms, and the case ends at 5 "
                   "ms"});
@@ -136,15 +137,15 @@ TEST(HeartCase, WarnsOfWhatIsHardlyOfTheRightUnit) {
                               {"to", {{"group", "z-greatest"}}},
                               {"angles", {1.05, -1.05}},
                               {"axis", {1, 0, 0}}})),
-            Lines{"case.json: fibres: angles are degrees, and 1.05 is the largest; radians would "
-                  "be so small"});
+            Lines{"case.json: fibres: angles are in degrees, and 1.05 is the largest; are they in "
+                  "radians?"});
   const auto of_parameters = [](const json& parameters) {
     return warnings_of(with(slab_case(), "/regions/0/membrane",
                             {{"model", "ten-tusscher-panfilov"}, {"parameters", parameters}}));
   };
   EXPECT_EQ(of_parameters({{"T", 37}}),
             Lines{"case.json: regions[0].membrane: the parameter T of ten-tusscher-panfilov is 37 "
-                  "K; its own value is 310 K"});
+                  "K; its default is 310 K"});
   EXPECT_EQ(of_parameters({{"K_o", 0.001}}).size(), 1U);
   EXPECT_EQ(of_parameters({{"Cm", 0.01}}).size(), 1U);
   EXPECT_EQ(of_parameters({{"g_Kr", 0}, {"K_o", 8}, {"T", 308}, {"g_CaL", 2e-5}}), Lines{});
@@ -171,9 +172,9 @@ TEST(HeartCase, RefusesWhatMeansNothing) {
   EXPECT_EQ(why_not(with(good, "/conductivty", 1)),
             "case.json: conductivty is not known; did you mean conductivity?");
   EXPECT_EQ(why_not(with(good, "/mesh/h", 0.3)),
-            "the slab's side of 4 is no whole number of cubes of 0.3");
+            "the slab's side of 4 is not a whole number of cubes of 0.3");
   EXPECT_EQ(why_not(with(good, "/mesh/slab", {4, 0, 1})),
-            "the slab's side of 0 is no whole number of cubes of 0.5");
+            "the slab's side of 0 is not a whole number of cubes of 0.5");
   EXPECT_EQ(why_not(with(good, "/regions", json::array())), "case.json: regions is empty");
   EXPECT_EQ(why_not(with(good, "/regions/0/membrane/model", "luo-rudy")),
             "case.json: regions[0].membrane: there is no membrane model \"luo-rudy\"; there are: "
@@ -188,19 +189,20 @@ TEST(HeartCase, RefusesWhatMeansNothing) {
             "case.json: regions[0] names the group atrium, which the mesh does not have; its "
             "groups of tetrahedra are: slab");
   EXPECT_EQ(why_not(with(good, "/regions/0/box", {{"from", {0, 0, 0}}, {"to", {2, 2, 1}}})),
-            "case.json: regions gives none to tetrahedron 25 of the mesh");
+            "case.json: no entry of regions covers tetrahedron 25 of the mesh");
   EXPECT_EQ(why_not(with(good, "/stimuli/0/box", {{"from", {9, 9, 9}}, {"to", {10, 10, 10}}})),
             "case.json: stimuli[0] selects no vertices");
   EXPECT_EQ(why_not(with(good, "/fibres", {{"direction", {0, 0, 0}}})),
             "case.json: fibres.direction must have a length above 0");
   EXPECT_EQ(why_not(with(good, "/time/end", 5.02)),
-            "case.json: time.end is no whole number of time steps of 0.05 ms");
+            "case.json: time.end is not a whole number of time steps of 0.05 ms");
   EXPECT_EQ(why_not(with(good, "/output_every", 0.12)),
-            "case.json: output_every is no whole number of time steps of 0.05 ms");
+            "case.json: output_every is not a whole number of time steps of 0.05 ms");
   EXPECT_EQ(why_not(with(good, "/stimuli/0/period", 10)),
-            "case.json: stimuli[0] has one of period and count; give both, or none for one pulse");
+            "case.json: stimuli[0] has only one of period and count; give both, or neither for one "
+            "pulse");
   EXPECT_EQ(why_not(with(good, "/points", {{"tip", {5, 0, 0}}})),
-            "case.json: points.tip lies outside of the mesh");
+            "case.json: points.tip lies outside the mesh");
   json bare = good;
   bare.erase("conductivity");
   EXPECT_EQ(why_not(bare),

@@ -42,8 +42,8 @@ TEST(HeartFibres, TurnThroughAWall) {
   }
   of["fibres"]["axis"] = {0, 0, 1};
   EXPECT_EQ(refusal(of),
-            "case.json: fibres: the way across the wall lies along the axis in tetrahedron 1 of "
-            "the mesh");
+            "case.json: fibres: the direction across the wall is parallel to the axis in "
+            "tetrahedron 1 of the mesh");
   of["fibres"]["to"] = {{"group", "x-least"}};
   EXPECT_EQ(refusal(of), "case.json: fibres: vertex 1 of the mesh is on both surfaces of the wall");
 }
@@ -64,14 +64,14 @@ TEST(HeartFibres, ComeFromAFile) {
   EXPECT_EQ(model.fibre[2], (Point{0, 0, -1}));
   const std::string file = folder / "fibres.txt";
   folder.write("fibres.txt", "0 2 0\n0 0 0\n");
-  EXPECT_EQ(refusal(of, path), file + ":2: the direction has the length 0");
+  EXPECT_EQ(refusal(of, path), file + ":2: the direction has length 0");
   folder.write("fibres.txt", "0 2\n");
   EXPECT_EQ(refusal(of, path),
-            file + ":1: a line has three numbers, the direction of fibres in an element");
+            file + ":1: a line must have three numbers, the direction of the fibres in an element");
   folder.write("fibres.txt", "0 2 0 1\n");
   EXPECT_EQ(refusal(of, path), file + ":1: there are more than three numbers");
   folder.write("fibres.txt", "0 2 0\n");
-  EXPECT_EQ(refusal(of, path), file + ": 1 directions of fibres, but the mesh has 6 tetrahedra");
+  EXPECT_EQ(refusal(of, path), file + ": 1 fibre directions, but the mesh has 6 tetrahedra");
 }
 
 }  // namespace

@@ -288,21 +288,21 @@ TEST(NewtonTissue, RefusesWhatIsNone) {
   const auto make = [&](const NewtonTissue& given, double step) {
     NewtonScheme(given, parse_plan("CSR"), Device::cpu(), step_of(step));
   };
-  const std::string positive = "a time step and diffusivities of tissue are more than 0";
+  const std::string positive = "the time step and the diffusivities of tissue must be above 0";
   expect_error(ErrorKind::usage, positive, [&] { make(tissue.view(), 0); });
   expect_error(ErrorKind::usage, positive, [&] { make(tissue.view(0, 1), 1); });
   NewtonOptions options = step_of(1);
   options.solver_tolerance = 0;
   expect_error(ErrorKind::usage,
-               "tolerances of Newton's method are more than 0, and its iterations not fewer",
+               "tolerances of Newton's method must be above 0, and its iterations at least 0",
                [&] { NewtonScheme(tissue.view(), parse_plan("CSR"), Device::cpu(), options); });
   Solid stretched = tissue;
   stretched.fibre[7] = {0.6, 0.7, 0};
-  expect_error(ErrorKind::usage, "the fibre of tetrahedron 7 is not of length 1",
+  expect_error(ErrorKind::usage, "the fibre of tetrahedron 7 does not have length 1",
                [&] { make(stretched.view(), 1); });
   Solid other = tissue;
   other.region[3] = 1;
-  expect_error(ErrorKind::out_of_range, "tetrahedron 3 is of region 1 of 1, counted from 0",
+  expect_error(ErrorKind::out_of_range, "tetrahedron 3 is in region 1 of 1, counted from 0",
                [&] { make(other.view(), 1); });
   NewtonTissue short_of_fibres = tissue.view();
   short_of_fibres.fibre = short_of_fibres.fibre.first(1);

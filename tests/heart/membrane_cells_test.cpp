@@ -161,9 +161,9 @@ TEST(MembraneCells, CellsRestWhereTheirModelsDo) {
   const MembraneCells cells(regions, region, Device::cpu());
   EXPECT_EQ(cells.resting_potential(), (std::vector<double>{-85.23, -90, -80, -85.423, -90}));
   EXPECT_EQ(cells.description(),
-            "aliev-panfilov with 1 own parameter: 2 cells; fitzhugh-nagumo: 1 cell; "
-            "ten-tusscher-panfilov (mid-myocardial): 1 cell; "
-            "ten-tusscher-panfilov (epicardial) with 1 own parameter: 1 cell");
+            "aliev-panfilov with 1 custom parameter: 2 cells; fitzhugh-nagumo: 1 cell; "
+            "ten-tusscher-panfilov (mid-myocardial): 1 cell; ten-tusscher-panfilov (epicardial) "
+            "with 1 custom parameter: 1 cell");
   EXPECT_EQ(cells.largest_step(), 0.2);
   EXPECT_EQ(cells.cells(), 5);
 }
@@ -222,7 +222,7 @@ TEST(MembraneChoice, FaultsNameTheChoices) {
   EXPECT_EQ(message_of(choice),
             "the parameter V_scale of fitzhugh-nagumo is -100; it must be above 0");
   choice.parameters = {{"c", std::nan("")}};
-  EXPECT_EQ(message_of(choice), "the parameter c of fitzhugh-nagumo is no number");
+  EXPECT_EQ(message_of(choice), "the parameter c of fitzhugh-nagumo is not finite");
   choice = MembraneChoice();
   choice.parameters = {{"g_Kr", -0.1}};
   EXPECT_EQ(message_of(choice),

@@ -110,8 +110,9 @@ TEST(DefinedTrees, RefuseInOneLine) {
           [&] { A.adjoint(); });
   refuses(ErrorKind::unsupported, "no adjoint: entry dual-complex does not define one",
           [&] { A.plus(1, 1, A, true); });
-  refuses(ErrorKind::usage, "entries of two definitions have no sum", [&] { A.plus(1, 1, B); });
-  refuses(ErrorKind::size_mismatch, "a sum of 20 x 30 and 30 x 20 entries, the latter turned",
+  refuses(ErrorKind::usage, "entries of different definitions cannot be added",
+          [&] { A.plus(1, 1, B); });
+  refuses(ErrorKind::size_mismatch, "cannot add 20 x 30 and 30 x 20 entries, the latter transposed",
           [&] { B.plus(1, 1, B, true); });
   EXPECT_THROW(DefinedTree<double>(dual, 100), Error);
 }

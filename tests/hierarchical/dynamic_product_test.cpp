@@ -51,7 +51,7 @@ TEST(DynamicProduct, IsRefusedBySolvers) {
   Field<E> x(50);
   const DynamicProduct<E> product(tree);
   const std::string message =
-      "schedule=tree adds in another order in each run, so that it serves no solver: take the "
+      "schedule=tree adds in a different order in each run, so solvers cannot use it: use the "
       "matrix itself, whose schedule is kept";
   expect_error(ErrorKind::usage, message, [&] { ConjugateGradient solver(product); });
   expect_error(ErrorKind::usage, message, [&] { Lsmr solver(product); });

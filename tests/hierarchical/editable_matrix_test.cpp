@@ -118,7 +118,7 @@ TEST(EditableMatrix, TakesSumsInItsPlace) {
 TEST(EditableMatrix, RefusesWhatDoesNotFit) {
   EditableMatrix<Real> A(HierarchicalMatrix<Real>(20, 30, 4));
   expect_error(ErrorKind::size_mismatch,
-               "a matrix of 20 x 30 entries is not replaced by one of 30 x 20",
+               "a matrix of 20 x 30 entries cannot be replaced by one of 30 x 20",
                [&] { A.assign(HierarchicalMatrix<Real>(30, 20, 4)); });
   EditBatch<Real> missing;
   missing.remove(1, 2);

@@ -119,7 +119,7 @@ TYPED_TEST(Edits, OfViewsAreThoseOfABatch) {
   CooView<E> other = set;
   other.rows = 61;
   expect_error(ErrorKind::size_mismatch,
-               "edits of a matrix of 61 x 50 entries are not for one of 60 x 50",
+               "edits of a matrix of 61 x 50 entries do not fit one of 60 x 50",
                [&] { matrix.edited({.set = other}); });
 }
 
@@ -366,7 +366,7 @@ TEST(TreeEdits, ThatFailChangeNothing) {
   EditBatch<E> uneven;
   const Index rows[] = {1, 2}, columns[] = {1};
   const E values[] = {{{1}}, {{2}}};
-  expect_error(ErrorKind::size_mismatch, "edits of 2 rows, 1 columns and 2 values",
+  expect_error(ErrorKind::size_mismatch, "edits have 2 rows, 1 columns and 2 values",
                [&] { uneven.set(rows, columns, values); });
   EXPECT_TRUE(uneven.empty());
   expect_same_bits(A.edited(EditBatch<E>()).to_csr(), matrix);

@@ -206,7 +206,7 @@ TEST(TreeOfTriplets, RefusesInOneLine) {
   expect_error(ErrorKind::out_of_range,
                "triplet 1 names row 1, column 4 of a matrix of 3 x 4 entries, counted from 0",
                [&] { HierarchicalMatrix<E>(3, 4, beyond); });
-  expect_error(ErrorKind::out_of_range, "a matrix of -1 x 4 entries",
+  expect_error(ErrorKind::out_of_range, "a matrix cannot have -1 x 4 entries",
                [&] { HierarchicalMatrix<E>(-1, 4); });
   expect_error(
       ErrorKind::usage,

@@ -85,11 +85,12 @@ TEST(TreeSums, RefuseWhatDoesNotFit) {
   const HierarchicalMatrix<E> turned_sizes(
       random_matrix<E>({.rows = 7, .columns = 9}, seed.generator), 16);
   expect_error(ErrorKind::usage,
-               "a sum of trees with nodes of 16 and of 32 rows: make both of one node size",
+               "cannot add trees with nodes of 16 and 32 rows: give both the same node size",
                [&] { static_cast<void>(add(1, A, 1, other_nodes)); });
-  expect_error(ErrorKind::size_mismatch, "a sum of 9 x 7 and 7 x 9 entries",
+  expect_error(ErrorKind::size_mismatch, "cannot add 9 x 7 and 7 x 9 entries",
                [&] { static_cast<void>(add(1, A, 1, turned_sizes)); });
-  expect_error(ErrorKind::size_mismatch, "a sum of 9 x 7 and 7 x 9 entries, the latter turned",
+  expect_error(ErrorKind::size_mismatch,
+               "cannot add 9 x 7 and 7 x 9 entries, the latter transposed",
                [&] { static_cast<void>(add_adjoint(1, A, 1, A)); });
 }
 

@@ -128,7 +128,8 @@ TEST(MatrixPencil, ServesASolverThatLivesOn) {
 TEST(MatrixPencil, RefusesWhatHasNoSum) {
   using E = real<double>;
   MatrixPencil<E> sizes(HierarchicalMatrix<E>(3, 4), HierarchicalMatrix<E>(4, 3));
-  expect_error(ErrorKind::size_mismatch, "a sum of 3 x 4 and 4 x 3 entries", [&] { sizes.at(1); });
+  expect_error(ErrorKind::size_mismatch, "cannot add 3 x 4 and 4 x 3 entries",
+               [&] { sizes.at(1); });
   MatrixPencil<E> empty(HierarchicalMatrix<E>(3, 4), HierarchicalMatrix<E>(3, 4));
   EXPECT_EQ(empty.at(1).entries(), 0);
   EXPECT_EQ(empty.at(2).entries(), 0);

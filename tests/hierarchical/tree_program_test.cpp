@@ -151,7 +151,7 @@ TEST(TreeKernelVariants, RefuseWhatSharedMemoryCannotHold) {
   EXPECT_EQ(warps(5, 8), 4);
   EXPECT_EQ(warps(7), 1);
   expect_error(ErrorKind::unsupported,
-               "nodes of 256 rows of so large entries exceed a GPU's shared memory; take smaller "
+               "nodes of 256 rows of entries this large exceed a GPU's shared memory; use smaller "
                "nodes",
                [&] { warps(8); });
 }

@@ -58,7 +58,8 @@ TEST(FieldFiles, ArraysNameWhatIsWrong) {
          "the array has 3 dimensions, where a field has one or two");
   expect(npy<double>("<f8", "(999999999999,)", {1}), "the array is truncated");
   expect(npy<double>("<i2\n\x93", "(3,)", {1}),
-         "the array holds numbers of type '<i2\?\?'; known are bool, integers, float32, float64, "
+         "the array holds numbers of the unsupported type '<i2\?\?'; supported are bool, integers, "
+         "float32, float64, "
          "complex64 and complex128");
   expect(npy<double>("<f8", "(4611686018427387904, 4)", {}),
          "the array holds an array of impossible shape");
@@ -87,9 +88,9 @@ TEST(FieldFiles, TextIsRead) {
     expect_error(kind, path + message, [&] { read_scalar_field(path); });
   };
   expect("1 2\n3\n", ":2: 1 number where the lines before have 2", ErrorKind::malformed_file);
-  expect("1\n\n2x\n", ":3: '2x' is no number", ErrorKind::malformed_file);
-  expect("1\n(1+2j\n", ":2: '(1+2j' is no number", ErrorKind::malformed_file);
-  expect("1\n1+2\n", ":2: '1+2' is no number", ErrorKind::malformed_file);
+  expect("1\n\n2x\n", ":3: '2x' is not a number", ErrorKind::malformed_file);
+  expect("1\n(1+2j\n", ":2: '(1+2j' is not a number", ErrorKind::malformed_file);
+  expect("1\n1+2\n", ":2: '1+2' is not a number", ErrorKind::malformed_file);
   expect("1\nnan\n", ":2: non-finite value 'nan'", ErrorKind::not_finite);
   expect("1\n-1e999\n", ":2: non-finite value '-1e999'", ErrorKind::not_finite);
   expect("# nothing\n", ": no number in the file", ErrorKind::malformed_file);
@@ -163,7 +164,7 @@ TEST(FieldLayouts, ShapesTellThem) {
   EXPECT_EQ(fields_in(6, 1, false, 3, complex, {}), (V{0, 1, 2, 3, 4, 5}));
   EXPECT_EQ(fields_in(3, 3, false, 3, complex, {}).size(), 18U);
   expect_error(ErrorKind::size_mismatch,
-               "a 3 x 4 table may hold 2 fields or 4 of real parts; say how many",
+               "a 3 x 4 table may hold 2 fields or 4 of real parts; give the number of fields",
                [&] { fields_in(3, 4, false, 3, complex, {}); });
   EXPECT_THROW(fields_in(3, 1, true, 3, real, {}), Error);
 }

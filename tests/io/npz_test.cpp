@@ -200,7 +200,7 @@ TEST(Npz, NamesWhatIsWrong) {
     heddle::test::expect_error(kind, path + ": " + message, [&] { read_as_a_rank(path); });
   };
   expect("data.npy", "", "no member 'data.npy': not a sparse matrix that SciPy saved");
-  expect("data.npy", "hello, world", "member 'data.npy' is no NumPy array");
+  expect("data.npy", "hello, world", "member 'data.npy' is not a NumPy array");
   expect("data.npy", npy<float>("<f4", "(4,)", {1, 2, 3}),
          "member 'data.npy' has 12 bytes, which is not what its header promises");
   expect("data.npy", npy<float>("<f4", "(3,)", {1, 2, 3}),
@@ -208,7 +208,8 @@ TEST(Npz, NamesWhatIsWrong) {
   expect("data.npy", npy<float>("<f4", "(4611686018427387904, 4)", {}),
          "member 'data.npy' holds an array of impossible shape");
   expect("data.npy", npy<std::int16_t>("<f2", "(4,)", {1, 2, 3, 4}),
-         "member 'data.npy' holds numbers of type '<f2'; known are bool, integers, float32, "
+         "member 'data.npy' holds numbers of the unsupported type '<f2'; supported are bool, "
+         "integers, float32, "
          "float64, complex64 and complex128");
   expect("data.npy", npy<float>("<f4", "(4,)", {1, 2, NAN, 4}),
          "member 'data.npy' holds a non-finite value at place 2", ErrorKind::not_finite);
@@ -230,7 +231,7 @@ TEST(Npz, NamesWhatIsWrong) {
   for (const std::string member : {"data.npy", "indices.npy", "indptr.npy", "shape.npy"}) {
     for (const std::string type : {"|S0", "<U0"}) {
       expect(member, npy<char>(type, "(2000000000000,)", {}),
-             "member '" + member + "' holds items of no bytes, of type '" + type + "'");
+             "member '" + member + "' holds items of zero bytes, of type '" + type + "'");
     }
   }
   expect("indices.npy", npy<char>("|S1", "(4,)", {'1', '2', '0', '2'}),

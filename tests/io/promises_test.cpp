@@ -55,7 +55,7 @@ const std::string banner = "%%MatrixMarket matrix coordinate real general\n";
 
 TEST(Promises, ReadingEndsWithTheEntriesThatWerePromised) {
   expect_refused(banner + "3 3 2\n", "1 1 1\n", ErrorKind::malformed_file,
-                 "m:5: an entry more than the 2 that line 2 promises");
+                 "m:5: one entry more than the 2 that line 2 promises");
 }
 
 TEST(Promises, LinesHaveAnEnd) {

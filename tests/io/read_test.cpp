@@ -56,7 +56,7 @@ TEST(ReadMatrix, NamesTheFileBeforeWhatIsWrong) {
   const TemporaryFile file("expansion.mtx", complex_expansion);
   expect_error(ErrorKind::size_mismatch,
                file.path() +
-                   ": a 4 x 4 real matrix does not divide into tiles of 3 x 3, one an entry; "
+                   ": a 4 x 4 real matrix does not divide into tiles of 3 x 3, one per entry; "
                    "choose the entry that the matrix was written for",
                [&] { read_matrix<block<double, 3, 3>>(file.path()); });
 }
@@ -91,9 +91,9 @@ TEST(ReadMatrix, LooksAtTheBlocksOfTheFile) {
   EXPECT_EQ(fold<Q>(tall_file(ones, 1, 1)).columns(), 1);
   EXPECT_EQ(fold<Q>(tall_file(others, 1, 1)).columns(), 4);
   expect_error(ErrorKind::unsupported,
-               "a 16 x 4 matrix whose numbers do not tell whether it has 4 x 1 entries or 4 x 4; a "
+               "a 16 x 4 matrix is ambiguous: it may have 4 x 1 entries or 4 x 4; a "
                "line '%heddle tiles 4 x 4' or '%heddle tiles 4 x 1' before the sizes of a Matrix "
-               "Market file says it",
+               "Market file decides",
                [&] { fold<Q>(tall_file(zeros, 1, 1)); });
 }
 
@@ -113,8 +113,8 @@ TEST(ReadField, TakesRowsOrInterleavedComponents) {
   }
   expect_error(ErrorKind::size_mismatch,
                by_rows.path() +
-                   ": a 2 x 4 real table is no field of 3 numbers a row; it must have 3 columns, "
-                   "or one and a multiple of 3 rows",
+                   ": a 2 x 4 real table is not a field of 3 numbers per row; it must have 3 "
+                   "columns, or one column and a multiple of 3 rows",
                [&] { read_field<block<double, 3, 3>>(by_rows.path()); });
 }
 
@@ -130,7 +130,7 @@ TEST(ReadField, TakesComplexNumbersWhereTheEntryIsOverThem) {
   expect_error(ErrorKind::unsupported,
                file.path() +
                    ": a field of complex numbers does not fit entries that are not over complex "
-                   "numbers; write their 4 components a row as real numbers",
+                   "numbers; write their 4 components per row as real numbers",
                [&] { read_field<quaternion<double>>(file.path()); });
 }
 

@@ -267,10 +267,11 @@ TEST(Basis, RectangularPatternsAreNotPermuted) {
   Seed seed(207);
   const Pattern wide =
       random_pattern({.rows = 30, .columns = 40, .dense_row = true}, seed.generator);
-  expect_error(ErrorKind::bad_plan,
-               "plan: rows and columns of a 30 x 40 matrix cannot be permuted alike; basis=user "
-               "takes rectangular ones",
-               [&] { Basis::make(wide.view(), parse_plan("pJDS")); });
+  expect_error(
+      ErrorKind::bad_plan,
+      "plan: rows and columns of a 30 x 40 matrix cannot be permuted the same way; basis=user "
+      "takes rectangular ones",
+      [&] { Basis::make(wide.view(), parse_plan("pJDS")); });
   const std::string no_order = "plan: order=rcm needs a square matrix, this one is 30 x 40";
   for (const char* text : {"order=rcm", "order=rcm,sigma=n"}) {
     expect_error(ErrorKind::bad_plan, no_order,

@@ -174,7 +174,7 @@ void expect_size_error(F&& make, const std::string& message) {
 TEST(CsrMatrix, RefusesArraysThatDoNotFit) {
   using Matrix = CsrMatrix<complex<double>>;
   expect_size_error([] { Matrix(3, 3, Array<Offset>(3), {}, {}); },
-                    "a matrix of 3 rows needs one offset more, not 3");
+                    "a matrix of 3 rows needs one more offset than rows, not 3");
   const std::vector<Offset> offsets{0, 2};
   expect_size_error(
       [&] { Matrix(1, 3, Array<Offset>(offsets), Array<Index>(2), Array<double>(3)); },

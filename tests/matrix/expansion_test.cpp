@@ -357,21 +357,18 @@ TEST(Fold, NamesTheBadPartOfAComplexTile) {
 
 TEST(Fold, RefusesShapesThatDoNotDivide) {
   const auto ten = dense_matrix(10, 10, std::vector<double>(100, 1.0));
-  expect_error(
-      ErrorKind::size_mismatch,
-      "a 10 x 10 real matrix does not divide into tiles of 3 x 3, one an entry; choose the "
-      "entry that the matrix was written for",
-      [&] { fold<block<double, 3, 3>>(ten); });
-  expect_error(
-      ErrorKind::size_mismatch,
-      "a 10 x 10 real matrix does not divide into tiles of 4 x 4, one an entry; choose the "
-      "entry that the matrix was written for",
-      [&] { fold<quaternion<double>>(ten); });
-  expect_error(
-      ErrorKind::size_mismatch,
-      "a 10 x 10 real matrix does not divide into tiles of 4 x 1, one an entry; choose the "
-      "entry that the matrix was written for",
-      [&] { fold<quaternion<double>>(ten, Tiling::components); });
+  expect_error(ErrorKind::size_mismatch,
+               "a 10 x 10 real matrix does not divide into tiles of 3 x 3, one per entry; choose "
+               "the entry that the matrix was written for",
+               [&] { fold<block<double, 3, 3>>(ten); });
+  expect_error(ErrorKind::size_mismatch,
+               "a 10 x 10 real matrix does not divide into tiles of 4 x 4, one per entry; choose "
+               "the entry that the matrix was written for",
+               [&] { fold<quaternion<double>>(ten); });
+  expect_error(ErrorKind::size_mismatch,
+               "a 10 x 10 real matrix does not divide into tiles of 4 x 1, one per entry; choose "
+               "the entry that the matrix was written for",
+               [&] { fold<quaternion<double>>(ten, Tiling::components); });
 }
 
 TEST(Fold, RefusesComplexIntoEntriesOverOtherNumbers) {

@@ -183,7 +183,8 @@ TEST(MatrixProduct, RefusesWhatDoesNotFit) {
   using E = real<double>;
   const auto a = random_matrix<E>({.rows = 12, .columns = 12}, seed.generator);
   const auto b = random_matrix<E>({.rows = 2, .columns = 3}, seed.generator);
-  expect_error(ErrorKind::size_mismatch, "a product of 12 x 12 and 2 x 3 entries",
+  expect_error(ErrorKind::size_mismatch,
+               "a product of 12 x 12 and 2 x 3 entries: the inner sizes differ",
                [&] { multiply(a, b); });
   MatrixProduct product(a, a);
   EXPECT_THROW(product.update_values(a, b), Error);

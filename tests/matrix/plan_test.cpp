@@ -359,7 +359,8 @@ TEST(Plan, RefusesWhatHasNoMeaningTogether) {
   expect_refused("threads-per-row=2", "plan: threads-per-row=2 does not divide C=1");
   expect_refused("C=32,threads-per-row=64", "plan: threads-per-row=64 does not divide C=32");
   const std::string threads_of_all =
-      "plan: several threads a row (threads-per-row, threshold) need slices of 1 to 64 lanes, not "
+      "plan: several threads per row (threads-per-row, threshold) need slices of 1 to 64 lanes, "
+      "not "
       "C=n";
   expect_refused("C=n,threads-per-row=2", threads_of_all);
   expect_refused("ELL,threshold=4", threads_of_all);
@@ -371,7 +372,7 @@ TEST(Plan, RefusesWhatHasNoMeaningTogether) {
 
 TEST(Plan, ChecksPlansThatNoTextMade) {
   const std::string negative =
-      "plan: sigma, threshold, chunk, blocks and the prefetch distances are not negative";
+      "plan: sigma, threshold, chunk, blocks and the prefetch distances must not be negative";
   for (const Plan& plan : {Plan{.layout = {.sort_window = -1}}, Plan{.layout = {.threshold = -1}},
                            Plan{.schedule = {.chunk = 0}}, Plan{.cpu = {.prefetch_x = -1}},
                            Plan{.cpu = {.prefetch_matrix = -1}}, Plan{.gpu = {.blocks = -1}}}) {

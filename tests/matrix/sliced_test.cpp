@@ -261,11 +261,11 @@ TEST(SlicedPattern, LivesInGivenBases) {
           pattern, plan);
     }
   }
-  expect_error(ErrorKind::size_mismatch, "a matrix of 61 x 94 in bases of 61 and 61",
+  expect_error(ErrorKind::size_mismatch, "a matrix of 61 x 94 does not fit bases of 61 and 61",
                [&] { SlicedPattern::build(pattern.view(), {}, rows, rows, 8, Device::cpu()); });
-  expect_error(ErrorKind::size_mismatch, "a matrix of 61 x 94 in bases of 94 and 94", [&] {
-    SlicedPattern::build(pattern.view(), {}, columns, columns, 8, Device::cpu());
-  });
+  expect_error(
+      ErrorKind::size_mismatch, "a matrix of 61 x 94 does not fit bases of 94 and 94",
+      [&] { SlicedPattern::build(pattern.view(), {}, columns, columns, 8, Device::cpu()); });
 }
 
 TEST(SlicedPattern, OneLaneIsCompressedRows) {

@@ -26,8 +26,8 @@ TEST(ClosedSurface, RefusesAHole) {
 
 TEST(ClosedSurface, RefusesTrianglesThatAreNotOrientedAlike) {
   EXPECT_EQ(refusal_of(corners, {{0, 1, 2}, faces[1], faces[2], faces[3]}),
-            "the edge from vertex 1 to 2 is run through in that direction by two triangles: the "
-            "surface is not manifold there, or triangles are not oriented alike");
+            "the edge from vertex 1 to 2 is traversed in that direction by two triangles: the "
+            "surface is not manifold there, or its triangles are not oriented the same way");
 }
 
 TEST(ClosedSurface, RefusesAVertexThatIsNotThere) {
@@ -61,7 +61,7 @@ TEST(ClosedSurface, RefusesTwoParts) {
   std::vector<Triangle> triangles = faces;
   for (const Triangle& t : shifted(4)) triangles.push_back(t);
   EXPECT_EQ(refusal_of(position, triangles),
-            "vertices 1 and 5 are in parts of the surface that do not hang together");
+            "vertices 1 and 5 are in parts of the surface that are not connected");
 }
 
 /// Two tetrahedra that share one vertex.

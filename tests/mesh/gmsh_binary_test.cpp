@@ -168,7 +168,7 @@ TEST(GmshBinary, RefusesInOneLineWithoutItsNumber) {
   const std::string only = "; only linear tetrahedra and triangles are read";
   expect_refused(
       {{"$MeshFormat\n2.2 1 8\nabcd\n$EndMeshFormat\n",
-        "b.msh: the byte order cannot be told: no number 1 behind the format"},
+        "b.msh: the byte order cannot be determined: no number 1 after the format"},
        {"$MeshFormat\n2.2 1 8 x\n", "b.msh:2: a line end is needed"},
        {"$MeshFormat\n2.2 1 8\nab", "b.msh: the file ends too early"},
        {of_2([](Bytes& f) { f.text("$Nodes\n4\n").integers({1}); }),
@@ -179,11 +179,11 @@ TEST(GmshBinary, RefusesInOneLineWithoutItsNumber) {
           f.text("$Nodes\n1\n").integers({1}).point({0, nan, 0}).text("\n$EndNodes\n");
         }),
         "b.msh: node 1 of 1: a number is not finite", ErrorKind::not_finite},
-       {of_2([](Bytes& f) { add_nodes_2(f, {1, 2, 2, 4}); }), "b.msh: node 2 is there twice"},
+       {of_2([](Bytes& f) { add_nodes_2(f, {1, 2, 2, 4}); }), "b.msh: node 2 appears twice"},
        {of_2([](Bytes& f) {
           add_nodes_2(f, {1, 2, 3, 4}).text("$Elements\n1\n").integers({4, 1, 0, 6, 1, 2, 3, 5});
         }),
-        "b.msh: element 6 refers to node 5, which is not there", range},
+        "b.msh: element 6 refers to node 5, which does not exist", range},
        {of_2([](Bytes& f) {
           add_nodes_2(f, {1, 2, 3, 4}).text("$Elements\n1\n").integers({4, 2, 0, 1, 1, 2, 3, 4});
         }),
@@ -195,12 +195,12 @@ TEST(GmshBinary, RefusesInOneLineWithoutItsNumber) {
        {of_4([](Bytes& f) { f.text("$Nodes\n").sizes({1, std::uint64_t(1) << 40, 1, 1}); }),
         "b.msh: 1099511627776 nodes do not fit in the 16 bytes that follow"},
        {of_4([](Bytes& f) { f.text("$Nodes\n").sizes({1, std::uint64_t(1) << 63, 1, 1}); }),
-        "b.msh: -9223372036854775808 is no number of nodes"},
+        "b.msh: -9223372036854775808 is not a valid number of nodes"},
        {of_4([](Bytes& f) {
           add_nodes_4(f).text("$Elements\n").sizes({1, 1, 1, 1}).integers({3, 3, 4});
           f.sizes({1, 8, 10, 20, 300, 500});
         }),
-        "b.msh: element 8 refers to node 500, which is not there", range},
+        "b.msh: element 8 refers to node 500, which does not exist", range},
        {of_4([](Bytes& f) {
           add_nodes_4(f).text("$Elements\n").sizes({1, 1, 1, 1}).integers({3, 3, 5});
           f.sizes({1, 8, 10, 20, 300, 400, 10, 20, 300, 400});

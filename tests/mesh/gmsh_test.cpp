@@ -68,8 +68,7 @@ TEST(Gmsh, ReadsFormat1) {
         "m.msh:10: element 1 is a hexahedron (type 5); only linear tetrahedra and "
         "triangles are read"},
        {"$ELM\n",
-        "m.msh:1: no Gmsh mesh: it must begin with $MeshFormat, or in format "
-        "1 with $NOD"}},
+        "m.msh:1: not a Gmsh mesh: it must begin with $MeshFormat, or in format 1 with $NOD"}},
       read);
 }
 
@@ -158,38 +157,38 @@ TEST(Gmsh, ReadsFormat4WithoutEntities) {
 
 TEST(Gmsh, RefusesOtherFormats) {
   expect_refused(
-      {{"", "m.msh:1: no Gmsh mesh: it must begin with $MeshFormat, or in format 1 with $NOD"},
+      {{"", "m.msh:1: not a Gmsh mesh: it must begin with $MeshFormat, or in format 1 with $NOD"},
        {"$Nodes\n",
-        "m.msh:1: no Gmsh mesh: it must begin with $MeshFormat, or in format 1 with $NOD"},
-       {"$MeshFormat\n3 0 8\n", "m.msh:2: format '3' is not read; 1, 2.0 to 2.2, 4.0 and 4.1 are"},
+        "m.msh:1: not a Gmsh mesh: it must begin with $MeshFormat, or in format 1 with $NOD"},
+       {"$MeshFormat\n3 0 8\n",
+        "m.msh:2: format '3' is not supported; 1, 2.0 to 2.2, 4.0 and 4.1 are"},
        {head_2 + "$Nodes\n1\x03\n", "m.msh:5: control byte 0x03 in the text"},
        {"$MeshFormat\n2.2 2 8\n", "m.msh:2: 2 is neither 0 (text) nor 1 (binary)"},
-       {"$MeshFormat\n4.1 0 4\n", "m.msh:2: numbers of 4 bytes are not read; of 8 are"},
+       {"$MeshFormat\n4.1 0 4\n", "m.msh:2: numbers of 4 bytes are not supported; those of 8 are"},
        {"$MeshFormat\n4.1 0 8\n$Nodes\n", "m.msh:3: '$Nodes' where $EndMeshFormat is needed"},
        {"$MeshFormat\n4.1 0", "m.msh:2: the file ends too early"}},
       read);
 }
 
 TEST(Gmsh, RefusesSectionsInDisorder) {
-  expect_refused(
-      {{head_2, "m.msh:4: the file has no $Nodes"},
-       {head_2 + nodes_2, "m.msh:11: the file has no tetrahedra"},
-       {head_2 + nodes_2 + nodes_2, "m.msh:11: $Nodes for the second time"},
-       {head_2 + "$Elements\n0\n$EndElements\n", "m.msh:4: $Elements in front of $Nodes"},
-       {head_2 + nodes_2 + "$Elements\n0\n$EndElements\n$Elements\n0\n$EndElements\n",
-        "m.msh:14: $Elements for the second time"},
-       {head_2 + "nodes\n", "m.msh:4: 'nodes' where a section, $..., is needed"},
-       {head_2 + "$NodeData\n1\n $EndNodeData\n$EndNodeDatas\n",
-        "m.msh:4: section '$NodeData' does not end"},
-       {head_4 + "$PartitionedEntities\n",
-        "m.msh:4: a mesh in partitions is not read; save it whole"},
-       {head_2 + "$PhysicalNames\n1\n3 1 steel\n$EndPhysicalNames\n",
-        "m.msh:6: name 1 of 1: a name in quotation marks is needed"},
-       {head_2 + "$PhysicalNames\n1\n3 1 \"steel\n$EndPhysicalNames\n",
-        "m.msh:6: name 1 of 1: a name in quotation marks is needed"},
-       {head_2 + "$PhysicalNames\n1\n3 1 \"\"\n2 1 \"x\"\n$EndPhysicalNames\n",
-        "m.msh:7: '2' where $EndPhysicalNames is needed"}},
-      read);
+  expect_refused({{head_2, "m.msh:4: the file has no $Nodes"},
+                  {head_2 + nodes_2, "m.msh:11: the file has no tetrahedra"},
+                  {head_2 + nodes_2 + nodes_2, "m.msh:11: $Nodes is given twice"},
+                  {head_2 + "$Elements\n0\n$EndElements\n", "m.msh:4: $Elements before $Nodes"},
+                  {head_2 + nodes_2 + "$Elements\n0\n$EndElements\n$Elements\n0\n$EndElements\n",
+                   "m.msh:14: $Elements is given twice"},
+                  {head_2 + "nodes\n", "m.msh:4: 'nodes' where a section, $..., is needed"},
+                  {head_2 + "$NodeData\n1\n $EndNodeData\n$EndNodeDatas\n",
+                   "m.msh:4: section '$NodeData' does not end"},
+                  {head_4 + "$PartitionedEntities\n",
+                   "m.msh:4: a partitioned mesh is not supported; save it as a whole"},
+                  {head_2 + "$PhysicalNames\n1\n3 1 steel\n$EndPhysicalNames\n",
+                   "m.msh:6: name 1 of 1: a name in quotation marks is needed"},
+                  {head_2 + "$PhysicalNames\n1\n3 1 \"steel\n$EndPhysicalNames\n",
+                   "m.msh:6: name 1 of 1: a name in quotation marks is needed"},
+                  {head_2 + "$PhysicalNames\n1\n3 1 \"\"\n2 1 \"x\"\n$EndPhysicalNames\n",
+                   "m.msh:7: '2' where $EndPhysicalNames is needed"}},
+                 read);
 }
 
 TEST(Gmsh, RefusesElementsThatAreNotLinearTetrahedraOrTriangles) {
@@ -213,27 +212,27 @@ TEST(Gmsh, RefusesElementsThatAreNotLinearTetrahedraOrTriangles) {
 TEST(Gmsh, RefusesNodesOfOneNumber) {
   expect_refused(
       {{head_2 + "$Nodes\n4\n1 0 0 0\n2 0 0 0\n2 0 0 0\n1 0 0 0\n$EndNodes\n",
-        "m.msh:8: node 2 is there twice"},
+        "m.msh:8: node 2 appears twice"},
        {head_2 + "$Nodes\n4\n7 0 0 0\n900000000 0 0 0\n7 0 0 0\n900000000 0 0 0\n$EndNodes\n",
-        "m.msh:8: node 7 is there twice"},
+        "m.msh:8: node 7 appears twice"},
        {head_4 + "$Nodes\n1 2 1 2\n3 1 0 2\n5\n5\n0 0 0\n1 0 0\n$EndNodes\n",
-        "m.msh:8: node 5 is there twice"},
+        "m.msh:8: node 5 appears twice"},
        {head_2 + "$Nodes\n1\n-3 0 0 0\n$EndNodes\n",
-        "m.msh:6: node 1 of 1: -3 is no number of a node"}},
+        "m.msh:6: node 1 of 1: -3 is not a valid node number"}},
       read);
 }
 
 TEST(Gmsh, NamesElementsOfNodesThatAreNotThere) {
   const auto range = ErrorKind::out_of_range;
   expect_refused({{elements_2("12 4 2 0 1 1 2 3 5"),
-                   "m.msh:13: element 12 refers to node 5, which is not there", range},
+                   "m.msh:13: element 12 refers to node 5, which does not exist", range},
                   {elements_2("12 2 0 1 2 0"),
-                   "m.msh:13: element 12 refers to node 0, which is not there", range},
+                   "m.msh:13: element 12 refers to node 0, which does not exist", range},
                   {elements_4("3 1 4 1\n8 1 2 3 99999999999"),
-                   "m.msh:19: element 8 refers to node 99999999999, which is not there", range},
+                   "m.msh:19: element 8 refers to node 99999999999, which does not exist", range},
                   {head_2 + "$Nodes\n2\n7 0 0 0\n900000000 0 0 0\n$EndNodes\n$Elements\n1\n"
                             "3 2 0 7 900000000 8\n$EndElements\n",
-                   "m.msh:11: element 3 refers to node 8, which is not there", range}},
+                   "m.msh:11: element 3 refers to node 8, which does not exist", range}},
                  read);
 }
 
@@ -242,14 +241,14 @@ TEST(Gmsh, RefusesCountsThatDoNotMatch) {
   expect_refused(
       {{head_2 + "$Nodes\n99999999999\n1 0 0 0\n$EndNodes\n",
         "m.msh:5: 99999999999 nodes do not fit in the 19 bytes that follow"},
-       {head_2 + "$Nodes\n-1\n$EndNodes\n", "m.msh:5: -1 is no number of nodes"},
+       {head_2 + "$Nodes\n-1\n$EndNodes\n", "m.msh:5: -1 is not a valid number of nodes"},
        {head_2 + "$Nodes\n2\n1 0 0 0\n$EndNodes\n",
-        "m.msh:7: node 2 of 2: '$EndNodes' is no whole number"},
+        "m.msh:7: node 2 of 2: '$EndNodes' is not a whole number"},
        {head_2 + "$Nodes\n1\n1 0 0 0\n2 0 0 0\n$EndNodes\n",
         "m.msh:7: '2' where $EndNodes is needed"},
        {head_2 + nodes_2 + "$Elements\n2\n1 4 2 0 1 1 2 3 4\n$EndElements\n",
-        "m.msh:14: element 2 of 2: '$EndElements' is no whole number"},
-       {elements_2("1 4 -1 1 2 3 4"), "m.msh:13: element 1 of 1: -1 is no number of tags"},
+        "m.msh:14: element 2 of 2: '$EndElements' is not a whole number"},
+       {elements_2("1 4 -1 1 2 3 4"), "m.msh:13: element 1 of 1: -1 is not a valid number of tags"},
        {elements_2("1 4 2 0 1 1 2 3 4\n2 4 2 0 1 1 2 3 4"),
         "m.msh:14: '2' where $EndElements is needed"},
        {head_4 + "$Nodes\n1 3 1 3\n3 1 0 4\n1\n2\n3\n4\n0 0 0\n1 0 0\n0 1 0\n0 0 1\n$EndNodes\n",
@@ -275,8 +274,8 @@ TEST(Gmsh, RefusesNumbersThatAreNone) {
         ErrorKind::not_finite},
        {head_4 + "$Nodes\n1 1 1 1\n0 1 0 1\n1\n0 0 inf\n$EndNodes\n",
         "m.msh:8: node 1 of 1: 'inf' is not finite", ErrorKind::not_finite},
-       {head_2 + "$Nodes\n1\n1 0 x 0\n$EndNodes\n", "m.msh:6: node 1 of 1: 'x' is no number"},
-       {elements_2("1 4.0 2"), "m.msh:13: element 1 of 1: '4.0' is no whole number"},
+       {head_2 + "$Nodes\n1\n1 0 x 0\n$EndNodes\n", "m.msh:6: node 1 of 1: 'x' is not a number"},
+       {elements_2("1 4.0 2"), "m.msh:13: element 1 of 1: '4.0' is not a whole number"},
        {elements_2("3000000000 4 2"),
         "m.msh:13: element 1 of 1: '3000000000' is too large a number"}},
       read);

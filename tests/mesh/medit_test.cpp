@@ -81,14 +81,14 @@ TEST(Medit, SkipsWhatSaysNothingOfTheSolid) {
 
 TEST(Medit, RefusesWhatItDoesNotKnow) {
   expect_refused(
-      {{"", "m.mesh:1: no Medit mesh: it must begin with MeshVersionFormatted"},
-       {"$MeshFormat\n", "m.mesh:1: no Medit mesh: it must begin with MeshVersionFormatted"},
-       {"MeshVersionFormatted 5\n", "m.mesh:1: version 5 is not read; 1 to 4 are"},
-       {"MeshVersionFormatted x\n", "m.mesh:1: 'x' is no whole number"},
+      {{"", "m.mesh:1: not a Medit mesh: it must begin with MeshVersionFormatted"},
+       {"$MeshFormat\n", "m.mesh:1: not a Medit mesh: it must begin with MeshVersionFormatted"},
+       {"MeshVersionFormatted 5\n", "m.mesh:1: version 5 is not supported; 1 to 4 are"},
+       {"MeshVersionFormatted x\n", "m.mesh:1: 'x' is not a whole number"},
        {"MeshVersionFormatted", "m.mesh:1: the file ends too early"},
        {"MeshVersionFormatted 1\n\nDimension 2\n",
         "m.mesh:3: a mesh in 2 dimensions; 3 are needed"},
-       {"MeshVersionFormatted 1\n" + vertices, "m.mesh:2: Vertices in front of Dimension"},
+       {"MeshVersionFormatted 1\n" + vertices, "m.mesh:2: Vertices before Dimension"},
        {medit_head + "Tetraeders 1\n", "m.mesh:3: unknown keyword 'Tetraeders'"},
        {medit_head + "\x9b\x7f"
                      "a\n",
@@ -101,8 +101,8 @@ TEST(Medit, RefusesWhatItDoesNotKnow) {
        {medit_head + "TetrahedraP2 1\n", "m.mesh:3: 'TetrahedraP2': only linear elements are read"},
        {medit_head + "ExtraVerticesAtTetrahedra 1\n",
         "m.mesh:3: 'ExtraVerticesAtTetrahedra': only linear elements are read"},
-       {medit_head + vertices + vertices, "m.mesh:9: Vertices for the second time"},
-       {medit_head + "Triangles 0\nTriangles 0\n", "m.mesh:4: Triangles for the second time"},
+       {medit_head + vertices + vertices, "m.mesh:9: Vertices is given twice"},
+       {medit_head + "Triangles 0\nTriangles 0\n", "m.mesh:4: Triangles is given twice"},
        {medit_head + vertices + "End", "m.mesh:9: the file has no tetrahedra"}},
       read_text);
 }
@@ -111,19 +111,19 @@ TEST(Medit, RefusesCountsThatDoNotMatch) {
   expect_refused({{medit_head + vertices + "1 1 1 0\n",
                    "m.mesh:9: more vertices than the 4 that line 4 promises"},
                   {medit_head + "Vertices 3\n0 0 0 0\n1 0 0 0\nTetrahedra 1\n1 2 3 4 0\n",
-                   "m.mesh:6: vertex 3 of 3: 'Tetrahedra' is no number"},
+                   "m.mesh:6: vertex 3 of 3: 'Tetrahedra' is not a number"},
                   {medit_head + vertices + "Tetrahedra 2\n1 2 3 4 5\nEnd   \t  \n",
-                   "m.mesh:11: tetrahedron 2 of 2: 'End' is no whole number"},
+                   "m.mesh:11: tetrahedron 2 of 2: 'End' is not a whole number"},
                   {medit_head + vertices + "Edges\n1\n1 2 0\n2 3 0\n",
                    "m.mesh:12: more entries than the 1 that line 10 promises"},
                   {medit_head + "Vertices 99999999999\n0 0 0 0\n",
                    "m.mesh:3: 99999999999 vertices do not fit in the 9 bytes that follow"},
                   {medit_head + "Vertices 99999999999999999999\n",
                    "m.mesh:3: '99999999999999999999' is too large a number"},
-                  {medit_head + "Vertices -1\n", "m.mesh:3: -1 is no number of vertices"},
+                  {medit_head + "Vertices -1\n", "m.mesh:3: -1 is not a valid number of vertices"},
                   {medit_head + vertices + "Tetrahedra 3\n1 2 3 4 5\n",
                    "m.mesh:9: 3 tetrahedra do not fit in the 11 bytes that follow"},
-                  {medit_head + "Vertices 1.5\n", "m.mesh:3: '1.5' is no whole number"}},
+                  {medit_head + "Vertices 1.5\n", "m.mesh:3: '1.5' is not a whole number"}},
                  read_text);
 }
 
@@ -136,11 +136,11 @@ TEST(Medit, RefusesNumbersThatAreNone) {
   expect_refused({{with("nan"), place + "'nan' is not finite", not_finite},
                   {with("-inf"), place + "'-inf' is not finite", not_finite},
                   {with("1e999"), place + "'1e999' is not finite", not_finite},
-                  {with("1.0x"), place + "'1.0x' is no number"},
-                  {with("0x10"), place + "'0x10' is no number"},
-                  {with("+-1"), place + "'+-1' is no number"},
-                  {with("+"), place + "'+' is no number"},
-                  {medit_head + "Vertices\n1\n0 0 0 1.0\n", place + "'1.0' is no whole number"},
+                  {with("1.0x"), place + "'1.0x' is not a number"},
+                  {with("0x10"), place + "'0x10' is not a number"},
+                  {with("+-1"), place + "'+-1' is not a number"},
+                  {with("+"), place + "'+' is not a number"},
+                  {medit_head + "Vertices\n1\n0 0 0 1.0\n", place + "'1.0' is not a whole number"},
                   {medit_head + vertices + "Tetrahedra 1 1 2 3 4 4294967296\n",
                    "m.mesh:9: tetrahedron 1 of 1: '4294967296' is too large a number"}},
                  read_text);
@@ -154,15 +154,15 @@ TEST(Medit, NamesElementsOfVerticesThatAreNotThere) {
   const auto range = ErrorKind::out_of_range;
   expect_refused(
       {{medit_head + vertices + "Tetrahedra 2\n1 2 3 4 0\n1 2\n5 4 0\n",
-        "m.mesh:12: tetrahedron 2 refers to vertex 5, which is not there", range},
+        "m.mesh:12: tetrahedron 2 refers to vertex 5, which does not exist", range},
        {medit_head + vertices + "Tetrahedra 1\n0 2 3 4 0\n",
-        "m.mesh:10: tetrahedron 1 refers to vertex 0, which is not there", range},
+        "m.mesh:10: tetrahedron 1 refers to vertex 0, which does not exist", range},
        {medit_head + vertices + "Tetrahedra 1\n1 2 3 4000000000 0\n",
-        "m.mesh:10: tetrahedron 1 refers to vertex 4000000000, which is not there", range},
+        "m.mesh:10: tetrahedron 1 refers to vertex 4000000000, which does not exist", range},
        {medit_head + vertices + "Triangles 1\n1 2 9 0\nTetrahedra 1\n1 2 3 4 0\n",
-        "m.mesh:10: triangle 1 refers to vertex 9, which is not there", range},
+        "m.mesh:10: triangle 1 refers to vertex 9, which does not exist", range},
        {medit_head + "Tetrahedra 1\n1 2 3 4 0\n",
-        "m.mesh:4: tetrahedron 1 refers to vertex 1, which is not there", range}},
+        "m.mesh:4: tetrahedron 1 refers to vertex 1, which does not exist", range}},
       read_text);
 }
 

@@ -83,7 +83,7 @@ TEST(SolidMesh, RefusesNamesAndFiles) {
   const TemporaryFolder folder;
   const std::string known =
       ": meshes of tetrahedra are read from .mesh, .msh, .node, .ele, .vtk and .vtu files, also "
-      "with .gz behind";
+      "with .gz appended";
   for (const char* name : {"a.stl", "a", "a.mesh.zip", ".gz", "a.meshb", ""}) {
     expect_error(name, ErrorKind::usage, known);
   }
@@ -91,7 +91,7 @@ TEST(SolidMesh, RefusesNamesAndFiles) {
   std::filesystem::create_directory(folder / "d.msh");
   expect_error(folder / "d.msh", ErrorKind::io, ": is a directory");
   expect_error(folder.write("a.mesh", gmsh), ErrorKind::malformed_file,
-               ":1: no Medit mesh: it must begin with MeshVersionFormatted");
+               ":1: not a Medit mesh: it must begin with MeshVersionFormatted");
 
   const std::string lone = folder.write("lone.node", node);
   try {

@@ -86,8 +86,8 @@ TEST_F(SurfaceFiles, RefusesWhatItCannotRead) {
   const std::string other = folder.write("t.3ds", "");
   EXPECT_EQ(message_of([&] { read_surface_mesh(other); }),
             other +
-                ": surfaces are read from .obj, .off, .ply, .stl, .vtk, .vtu and .vtp files, or "
-                "those with .gz behind");
+                ": surfaces are read from .obj, .off, .ply, .stl, .vtk, .vtu and .vtp files, also "
+                "with .gz appended");
 }
 
 TEST_F(SurfaceFiles, AreToldByTheirEndings) {

@@ -91,18 +91,18 @@ TEST(ObjSurface, IsTheSameByAnyNumberOfThreads) {
 
 TEST(ObjSurface, RefusesWhatIsWrong) {
   const std::string v = "v 0 0 0\nv 1 0 0\nv 0 1 0\n";
-  const std::string corner = " is no corner: v, v/vt, v//vn or v/vt/vn";
+  const std::string corner = " is not a corner of the form v, v/vt, v//vn or v/vt/vn";
   expect_refused(
       {
           {"v 0 0 0\n v nan 0 0\n", "f.obj:2: 'nan' is not finite", not_finite},
           {"v 0 0 0\rv 0 1e999 0\r", "f.obj:2: '1e999' is not finite", not_finite},
           {"v 0 0 0\r\nv 1 1\r\n", "f.obj:2: the line ends where a number is needed"},
           {"v", "f.obj:1: the line ends where a number is needed"},
-          {"v 0 0 x\n", "f.obj:1: 'x' is no number"},
-          {"v 0 0 0 \\", "f.obj:1: '\\' is no number"},
+          {"v 0 0 x\n", "f.obj:1: 'x' is not a number"},
+          {"v 0 0 0 \\", "f.obj:1: '\\' is not a number"},
           {"vt\n", "f.obj:1: the line ends where a number is needed"},
           {"vt 0 inf\n", "f.obj:1: 'inf' is not finite", not_finite},
-          {v + "1 2 3\n", "f.obj:4: '1' is no keyword"},
+          {v + "1 2 3\n", "f.obj:4: '1' is not a keyword"},
           {v + "f 1 2\n", "f.obj:4: face 1 has 2 corners; 3 or more are needed"},
           {v + "f 1 2 3\nf 1\n", "f.obj:5: face 2 has 1 corner; 3 or more are needed"},
           {v + "f 1 2 \\ \n3\n", "f.obj:4: '\\'" + corner},
@@ -113,16 +113,17 @@ TEST(ObjSurface, RefusesWhatIsWrong) {
           {v + "f 1 2 3.5\n", "f.obj:4: '3.5'" + corner},
           {v + "f 1 2 99999999999999999999\n",
            "f.obj:4: '99999999999999999999' is too large a number"},
-          {v + "f 1 2 3\nf 1 2 4\nv 5 x 5\n", "f.obj:6: 'x' is no number"},
+          {v + "f 1 2 3\nf 1 2 4\nv 5 x 5\n", "f.obj:6: 'x' is not a number"},
           {v + "f 1 2 3\nf 1 2 5\nv 5 5 5\n",
-           "f.obj:5: face 2 refers to vertex 5, which is not there", out_of_range},
+           "f.obj:5: face 2 refers to vertex 5, which does not exist", out_of_range},
           {v + "f 1 2 99999999999\n",
-           "f.obj:4: face 1 refers to vertex 99999999999, which is not there", out_of_range},
-          {v + "f 1 2 0\n", "f.obj:4: face 1 refers to vertex 0, which is not there", out_of_range},
-          {v + "f 1 2 -4\n", "f.obj:4: face 1 refers to vertex -4, which is not there",
+           "f.obj:4: face 1 refers to vertex 99999999999, which does not exist", out_of_range},
+          {v + "f 1 2 0\n", "f.obj:4: face 1 refers to vertex 0, which does not exist",
+           out_of_range},
+          {v + "f 1 2 -4\n", "f.obj:4: face 1 refers to vertex -4, which does not exist",
            out_of_range},
           {v + "vt 0 0\nf 1/1 2/1 3/2\n",
-           "f.obj:5: face 1 refers to texture coordinate 2, which is not there", out_of_range},
+           "f.obj:5: face 1 refers to texture coordinate 2, which does not exist", out_of_range},
       },
       from_obj);
 }
@@ -153,19 +154,20 @@ TEST(OffSurface, PolygonsAreFans) {
 TEST(OffSurface, RefusesWhatIsWrong) {
   expect_refused(
       {
-          {"", "f.off:1: no OFF file: it is empty"},
-          {"ply\n", "f.off:1: no OFF file: it must begin with OFF, not 'ply'"},
-          {"4 4 6\n", "f.off:1: no OFF file: it must begin with OFF, not '4'"},
+          {"", "f.off:1: not an OFF file: it is empty"},
+          {"ply\n", "f.off:1: not an OFF file: it must begin with OFF, not 'ply'"},
+          {"4 4 6\n", "f.off:1: not an OFF file: it must begin with OFF, not '4'"},
           {"4OFF\n1 1 1\n",
-           "f.off:1: '4OFF' is not read; OFF is, also with ST, C and N in front, in this order"},
-          {"OFF BINARY\n", "f.off:1: binary OFF files are not read"},
+           "f.off:1: '4OFF' is not supported; OFF is, also with ST, C and N before it, in this "
+           "order"},
+          {"OFF BINARY\n", "f.off:1: binary OFF files are not supported"},
           {replaced(off, "4 4 6", "4 4\x06"), "f.off:2: control byte 0x06 in the text"},
           {"OFF\n1\n0 0 0\n", "f.off:2: the line ends where a number is needed"},
           {"OFF\n999999999999 1 0\n0 0 0\n",
            "f.off:2: 999999999999 vertices do not fit in the 11 bytes that follow"},
           {"OFF\n1 999999999999 0\n0 0 0\n",
            "f.off:2: 999999999999 faces do not fit in the 9 bytes that follow"},
-          {"OFF\n-1 0 0\n", "f.off:2: -1 is no number of vertices"},
+          {"OFF\n-1 0 0\n", "f.off:2: -1 is not a valid number of vertices"},
           {replaced(off, "4 4 6", "4 4 6 1"),
            "f.off:2: the line holds more than the counts of vertices, faces and edges"},
           {replaced(off, "4 4 6", "4 3 6"),
@@ -180,16 +182,16 @@ TEST(OffSurface, RefusesWhatIsWrong) {
           {replaced(off, "1 0 0", "1 0 0 255"),
            "f.off:4: vertex 2 of 4: the line holds more than three coordinates"},
           {replaced(off, "3 0 1 3", "3 0 1 4"),
-           "f.off:8: face 1 refers to vertex 4, which is not there", out_of_range},
+           "f.off:8: face 1 refers to vertex 4, which does not exist", out_of_range},
           {replaced(off, "3 0 1 3", "3 0 1 -1"),
-           "f.off:8: face 1 refers to vertex -1, which is not there", out_of_range},
+           "f.off:8: face 1 refers to vertex -1, which does not exist", out_of_range},
           {replaced(off, "3 0 1 3", "2 0 1"),
            "f.off:8: face 2 of 4: 2 corners; a face has 3 or more"},
           {replaced(off, "3 0 1 3", "99999 0 1 3"),
            "f.off:8: face 2 of 4: 99999 corners do not fit in the 23 bytes that follow"},
           {replaced(off, "3 0 1 3", "3 0 1"),
            "f.off:8: face 2 of 4: the line ends where a number is needed"},
-          {replaced(off, "3 0 1 3", "3 0 1 3 red"), "f.off:8: face 2 of 4: 'red' is no number"},
+          {replaced(off, "3 0 1 3", "3 0 1 3 red"), "f.off:8: face 2 of 4: 'red' is not a number"},
       },
       from_off);
 }
@@ -231,18 +233,22 @@ TEST(StlSurface, RefusesWhatIsWrong) {
   expect_refused(
       {
           {"",
-           "f.stl: no STL file: neither text that begins with 'solid' nor 84 bytes and triangles"},
+           "f.stl: not an STL file: neither text that begins with 'solid' nor a header of 84 bytes "
+           "and triangles"},
           {"facet normal 0 0 1\n",
-           "f.stl: no STL file: neither text that begins with 'solid' nor 84 bytes and triangles"},
+           "f.stl: not an STL file: neither text that begins with 'solid' nor a header of 84 bytes "
+           "and triangles"},
           {binary.substr(0, 200),
-           "f.stl: the triangles that its header counts take 284 bytes with it, the file has 200"},
+           "f.stl: the header and the triangles that it counts take 284 bytes, but the file has "
+           "200"},
           {binary + std::string(50, 'x'),
-           "f.stl: the triangles that its header counts take 284 bytes with it, the file has 334"},
+           "f.stl: the header and the triangles that it counts take 284 bytes, but the file has "
+           "334"},
           {with("normal nan", "normal \x05"), "f.stl:2: control byte 0x05 in the text"},
           {with("vertex", std::string("vertex\0", 7)), "f.stl:4: control byte 0x00 in the text"},
           {binary_stl(NAN), "f.stl: triangle 1 of 4: a number is not finite", not_finite},
           {with("vertex 1 -0 -0", "vertex nan 0 0"), "f.stl:6: 'nan' is not finite", not_finite},
-          {with("vertex 1 -0 -0", "vertex 1 0"), "f.stl:7: 'endloop' is no number"},
+          {with("vertex 1 -0 -0", "vertex 1 0"), "f.stl:7: 'endloop' is not a number"},
           {with("outer", "inner"), "f.stl:3: 'inner' where 'outer' is needed"},
           {with("endloop", "vertex 0 0 0"), "f.stl:7: 'vertex' where 'endloop' is needed"},
           {with("endsolid t", "face"), "f.stl:30: 'face' where 'facet' or 'endsolid' is needed"},

@@ -74,12 +74,12 @@ TEST(TetGen, TakesShortFirstLines) {
 TEST(TetGen, RefusesFaultyNodes) {
   expect_refused(
       {{"", "t.node:1: the file ends too early"},
-       {"x 3 0 0\n", "t.node:1: 'x' is no whole number"},
-       {"-4 3 0 0\n", "t.node:1: -4 is no number of nodes"},
+       {"x 3 0 0\n", "t.node:1: 'x' is not a whole number"},
+       {"-4 3 0 0\n", "t.node:1: -4 is not a valid number of nodes"},
        {"99999999999 3 0 0\n0 0 0 0\n",
         "t.node:1: 99999999999 nodes do not fit in the 15 bytes that follow"},
        {"1 2 0 0\n1 0 0 0\n", "t.node:1: nodes in 2 dimensions; 3 are needed"},
-       {"1 3 -1 0\n1 0 0 0\n", "t.node:1: a number of the first line is negative"},
+       {"1 3 -1 0\n1 0 0 0\n", "t.node:1: a number on the first line is negative"},
        {"1 3 0 0 5\n1 0 0 0\n", "t.node:1: more numbers than the first line promises"},
        {"2 3 0 0\n2 0 0 0\n3 0 0 0\n",
         "t.node:2: node 1 of 2: the first node is number 2, neither 0 nor 1"},
@@ -101,7 +101,7 @@ TEST(TetGen, RefusesFaultyTetrahedra) {
   const auto range = ErrorKind::out_of_range;
   expect_refused(
       {{"1 10 0\n1 1 2 3 4 1 1 1 1 1 1\n",
-        "t.ele:1: tetrahedra of 10 nodes; only linear ones, of 4, are read"},
+        "t.ele:1: tetrahedra with 10 nodes; only linear ones, with 4, are read"},
        {"0 4 0\n", "t.ele:1: the file has no tetrahedra"},
        {"9999999 4 0\n1 1 2 3 4\n",
         "t.ele:1: 9999999 tetrahedra do not fit in the 15 bytes that follow"},
@@ -114,23 +114,25 @@ TEST(TetGen, RefusesFaultyTetrahedra) {
        {"1 4 1\n1 1 2 3 4 nan\n", "t.ele:2: tetrahedron 1 of 1: 'nan' is not finite",
         ErrorKind::not_finite},
        {"1 4 1\n1 1 2 3 4 \x02 5\n", "t.ele:2: tetrahedron 1 of 1: control byte 0x02 in the text"},
-       {"1 4 0\n7 1 2 3 5\n", "t.ele:2: tetrahedron 7 refers to node 5, which is not there", range},
-       {"1 4 0\n7 0 2 3 4\n", "t.ele:2: tetrahedron 7 refers to node 0, which is not there", range},
+       {"1 4 0\n7 1 2 3 5\n", "t.ele:2: tetrahedron 7 refers to node 5, which does not exist",
+        range},
+       {"1 4 0\n7 0 2 3 4\n", "t.ele:2: tetrahedron 7 refers to node 0, which does not exist",
+        range},
        {"1 4 0\n7 1 2 -9223372036854775808 4\n",
-        "t.ele:2: tetrahedron 7 refers to node -9223372036854775808, which is not there", range}},
+        "t.ele:2: tetrahedron 7 refers to node -9223372036854775808, which does not exist", range}},
       [](const std::string& ele) { read(nodes_from_1, ele); });
   expect_refused({{"1 4 0\n0 0 1 2 4\n",
-                   "t.ele:2: tetrahedron 0 refers to node 4, which is not there", range}},
+                   "t.ele:2: tetrahedron 0 refers to node 4, which does not exist", range}},
                  [](const std::string& ele) { read(nodes_from_0, ele); });
 }
 
 TEST(TetGen, RefusesFaultyFaces) {
   expect_refused(
       {{"1 1\n1 1 2 3\n", "t.face:2: face 1 of 1: the line ends where a number is needed"},
-       {"1 1\n1 1 2 3 1.5\n", "t.face:2: face 1 of 1: '1.5' is no whole number"},
+       {"1 1\n1 1 2 3 1.5\n", "t.face:2: face 1 of 1: '1.5' is not a whole number"},
        {"1 1\n1 1 2 3 1\n2 1 2 4 1\n", "t.face:3: more faces than the 1 that line 1 promises"},
        {"2 1\n1 1 2 3 1       \n", "t.face:3: face 2 of 2: the file ends too early"},
-       {"1 1\n1 1 2 5 1\n", "t.face:2: face 1 refers to node 5, which is not there",
+       {"1 1\n1 1 2 5 1\n", "t.face:2: face 1 refers to node 5, which does not exist",
         ErrorKind::out_of_range}},
       [](const std::string& face) { read(nodes_from_1, one_tetrahedron, face); });
 }

@@ -173,7 +173,7 @@ TEST(Vtu, RefusesWhatDoesNotFit) {
   of_points({{"x", 3, temperature}}, ErrorKind::size_mismatch,
             "point data 'x' has 5 numbers; 5 times 3 are needed");
   of_points({{"", 1, temperature}}, usage, "point data without a name");
-  of_points({{"x", 1, temperature}, {"x", 1, temperature}}, usage, "point data 'x' is there twice");
+  of_points({{"x", 1, temperature}, {"x", 1, temperature}}, usage, "point data 'x' appears twice");
   of_points({{"x\ny", 1, temperature}}, usage, "the name of an array has a control character");
   const std::vector<VtuArray> cells = {{"x", 1, temperature}};
   expect_error({position, tetrahedron, {}, cells}, ErrorKind::size_mismatch,

@@ -159,7 +159,7 @@ TEST(LevelsInFloats, PreconditionDoubles) {
     for (double& value : scaled.values()) value = std::ldexp(value, exponent);
     expect_error(ErrorKind::unsupported,
                  "multigrid: the matrix has values beyond the range of floats, which levels in "
-                 "single precision are read in; scale it, or take full precision",
+                 "single precision use; scale it, or use full precision",
                  [&] { make_multigrid(Operator<real<double>>(scaled, Plan{}), options); });
   }
 }

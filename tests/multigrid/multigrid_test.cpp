@@ -317,11 +317,11 @@ TEST(MultigridRefusals, NameWhatDoesNotSuit) {
     expect_error(kind, "multigrid" + why, make_it);
   };
   const auto general = general_system<real<double>>(700, seed.generator);
-  refuse(ErrorKind::unsupported, ": the matrix is not Hermitian; take jacobi, or none",
+  refuse(ErrorKind::unsupported, ": the matrix is not Hermitian; use jacobi, or none",
          [&] { make_multigrid(Operator<real<double>>(general.matrix, Plan{}), {}); });
   const auto dual = general_system<dual_quaternion<double>>(9, seed.generator);
   refuse(ErrorKind::unsupported,
-         ": it needs P* A P, and these entries have no adjoint; take jacobi, or none",
+         ": it needs P* A P, and these entries have no adjoint; use jacobi, or none",
          [&] { make_multigrid(Operator<dual_quaternion<double>>(dual.matrix, Plan{}), {}); });
   auto negative = poisson(700);
   for (double& value : negative.values()) value = -value;
@@ -331,7 +331,7 @@ TEST(MultigridRefusals, NameWhatDoesNotSuit) {
   Candidates<complex<double>> two;
   two.emplace_back(50), two.emplace_back(50);
   refuse(ErrorKind::unsupported,
-         ": 2 candidates over entries of 1 x 1 numbers; there are up to 1, 6 over real blocks of "
+         ": 2 candidates over entries of 1 x 1 numbers; the limit is 1, 6 over real blocks of "
          "3 x 3, and 3 over those of 2 x 2",
          [&] { make_multigrid(A, {}, two); });
   refuse(ErrorKind::usage, ": the smoother's degree is 0 or more",

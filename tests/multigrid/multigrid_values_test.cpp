@@ -166,7 +166,7 @@ TEST(MultigridScale, ChangesNothing) {
 
 void expect_indefinite(const CsrMatrix<real<double>>& matrix, const MultigridOptions& options) {
   expect_error(ErrorKind::unsupported,
-               "multigrid: the matrix is not positive semidefinite; take jacobi, or none",
+               "multigrid: the matrix is not positive semidefinite; use jacobi, or none",
                [&] { make_multigrid(Operator<real<double>>(matrix, Plan{}), options); });
 }
 
@@ -228,7 +228,7 @@ TEST(MultigridNewValues, MayBeRefusedAndMayChangeWhatIsStrong) {
   for (double& value : negative.values()) value = -value;
   A.update_values(negative.values().span());
   expect_error(ErrorKind::unsupported,
-               "multigrid: the matrix is not positive semidefinite; take jacobi, or none",
+               "multigrid: the matrix is not positive semidefinite; use jacobi, or none",
                [&] { iterations(); });
   A.update_values(first.values().span());
   EXPECT_EQ(iterations(), expected);
@@ -316,13 +316,13 @@ TEST(MultigridCandidates, AreCountedAndChecked) {
     }
     expect_error(ErrorKind::unsupported,
                  "multigrid: " + std::to_string(count) +
-                     " candidates over entries of 3 x 3 numbers; there are up to 3, 6 over real "
+                     " candidates over entries of 3 x 3 numbers; the limit is 3, 6 over real "
                      "blocks of 3 x 3, and 3 over those of 2 x 2",
                  [&] { make_multigrid(A, {}, candidates); });
   }
   candidates.resize(1);
   candidates[0].view().at(17, 1) = std::numeric_limits<double>::quiet_NaN();
-  expect_error(ErrorKind::not_finite, "multigrid: a candidate has a component that is no number",
+  expect_error(ErrorKind::not_finite, "multigrid: a candidate has a component that is not finite",
                [&] { make_multigrid(A, {}, candidates); });
   candidates[0] = random_vector<E>(800, seed.generator);
   EXPECT_THROW(make_multigrid(A, {}, candidates), Error);

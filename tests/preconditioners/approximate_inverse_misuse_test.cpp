@@ -23,8 +23,8 @@ TEST(ApproximateInverse, RefusesWhatItCannotInvert) {
   Seed seed(11);
   auto matrix = random_positive_definite_matrix<E>(20, 3, seed.generator);
   const Operator<E> A(matrix, parse_plan("pJDS"));
-  expect_error(ErrorKind::usage, "FSAI takes the power 1 to 4, not 0", [&] { Fsai(A, 0); });
-  expect_error(ErrorKind::usage, "ISAI takes the power 1 to 4, not 5", [&] { Isai(A, 5); });
+  expect_error(ErrorKind::usage, "FSAI takes a power of 1 to 4, not 0", [&] { Fsai(A, 0); });
+  expect_error(ErrorKind::usage, "ISAI takes a power of 1 to 4, not 5", [&] { Isai(A, 5); });
   expect_error(
       ErrorKind::unsupported,
       "conjugate gradient needs a Hermitian preconditioner, and this one says that it is not; use "
@@ -35,7 +35,7 @@ TEST(ApproximateInverse, RefusesWhatItCannotInvert) {
       random_dominant_matrix<dual_quaternion<double>>({.rows = 9, .columns = 9}, seed.generator);
   const Operator<dual_quaternion<double>> D(dual, Plan{});
   expect_error(ErrorKind::unsupported,
-               "FSAI: the entry has no adjoint; take the preconditioner isai", [&] { Fsai{D}; });
+               "FSAI: the entry has no adjoint; use the preconditioner isai", [&] { Fsai{D}; });
 
   const Index offsets[] = {0, 1, 2}, columns[] = {0, 2};
   const double ones[] = {1, 1};
@@ -114,7 +114,7 @@ TEST(ApproximateInverse, RefusesALongRowAtOnce) {
     expect_error(ErrorKind::unsupported,
                  who +
                      ": row 999999 of the pattern (counted from 0) has more than 12599 entries, "
-                     "whose dense system takes many minutes; take a lower power, or jacobi",
+                     "whose dense system would take many minutes; use a lower power, or jacobi",
                  act);
   };
   refuse("FSAI", [&] { Fsai{A}; });

@@ -353,8 +353,8 @@ TEST(ApproximateInverse, EntriesOfADefinitionAreThoseOfTheType) {
   EXPECT_NO_THROW(Isai{C});
   // The Cholesky factor of such an entry is triangular, and so is not such an entry.
   expect_error(ErrorKind::unsupported,
-               "FSAI: the inverse of row 0 (counted from 0) is none of these entries, whose "
-               "products must be such entries too",
+               "FSAI: the inverse of row 0 (counted from 0) is not an entry of this "
+               "kind; the kind must be closed under products",
                [&] { Fsai{C}; });
 }
 

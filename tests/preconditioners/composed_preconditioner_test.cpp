@@ -132,7 +132,7 @@ TEST(Composed, NewValuesReachEachPart) {
 
 TEST(Composed, RefusesPartsThatDoNotFit) {
   const Operator<real<double>> A(poisson(27), Plan{}), B(poisson(64), Plan{});
-  expect_error(ErrorKind::usage, "a product of preconditioners of no preconditioner",
+  expect_error(ErrorKind::usage, "a product of preconditioners needs at least one preconditioner",
                [&] { ProductPreconditioner<double>(A, {}); });
   expect_error(ErrorKind::usage, "a multiplicative preconditioner: a null preconditioner",
                [&] { MultiplicativePreconditioner<double>(A, {nullptr}); });

@@ -152,10 +152,11 @@ TEST(OperatorAlgebra, OfRectangularOperators) {
   EXPECT_EQ(both.rows(), 2);
   EXPECT_EQ(both.columns(), 3);
   expect_error(ErrorKind::size_mismatch,
-               "a product of an operator with columns 3 of 1 components and one with rows 2 of 1",
+               "a product needs columns that match rows, not 3 of 1 components and 2 of 1",
                [&] { product(A, A); });
   expect_error(ErrorKind::size_mismatch,
-               "a sum of operators with rows 2 of 1 and 3 of 1 components, columns 3 of 1 and 2 of "
+               "a sum needs operators of one size, not rows 2 of 1 and 3 of 1 components, columns "
+               "3 of 1 and 2 of "
                "1",
                [&] { sum(1, A, 1, transposed); });
   EXPECT_THROW(shifted(A, 1), Error);
@@ -272,15 +273,16 @@ TEST(OperatorAlgebra, RefusesWhatDoesNotFit) {
   const CsrMatrix<C> numbers = random_system<C>(40, 3, 0.2, 0, seed.generator).matrix;
   const Operator<C> aos(numbers, parse_plan("CSR")), soa(numbers, parse_plan("CSR,vector=soa"));
   expect_error(ErrorKind::size_mismatch,
-               "a sum of operators in two bases; make one in the other's, Operator<E>(matrix, "
+               "a sum needs operators in one basis; make one in the other's, Operator<E>(matrix, "
                "plan, basis)",
                [&] { sum(1, A, 1, sorted); });
+  expect_error(
+      ErrorKind::size_mismatch,
+      "a product needs operators in one basis; make one in the other's, Operator<E>(matrix, "
+      "plan, basis)",
+      [&] { product(A, sorted); });
   expect_error(ErrorKind::size_mismatch,
-               "a product of operators in two bases; make one in the other's, Operator<E>(matrix, "
-               "plan, basis)",
-               [&] { product(A, sorted); });
-  expect_error(ErrorKind::size_mismatch,
-               "a sum of operators of two vector layouts; take one plan for both",
+               "a sum needs operators of one vector layout; use one plan for both",
                [&] { shifted(aos, 1, soa); });
   expect_error(ErrorKind::unsupported,
                "a shift with a complex coefficient needs operators over the complex numbers",
@@ -289,9 +291,9 @@ TEST(OperatorAlgebra, RefusesWhatDoesNotFit) {
                "a sum with a complex coefficient needs operators over the complex numbers",
                [&] { shifted(A, std::complex<double>(0, 1), A); });
   EXPECT_NO_THROW(shifted(A, std::complex<double>(2, 0)));
-  expect_error(ErrorKind::usage, "a shift that is not finite in the operator's precision",
+  expect_error(ErrorKind::usage, "the shift is not finite in the operator's precision",
                [&] { shifted(A, std::nan("")); });
-  expect_error(ErrorKind::usage, "a sum with a coefficient that is not finite",
+  expect_error(ErrorKind::usage, "a coefficient of the sum is not finite",
                [&] { sum(std::numeric_limits<double>::infinity(), A, 1, A); });
 }
 

@@ -55,16 +55,15 @@ TEST(PolynomialMisuse, RefusesWhatItIsNotFor) {
                [&] { Chebyshev(coupled, Jacobi(coupled)); });
   diagonal.diagonal() << 1, 2, 3;
   const Operator<E> A(from_dense(diagonal), Plan{});
-  expect_error(ErrorKind::usage, "Chebyshev: a degree of -1; it is 0 or more",
+  expect_error(ErrorKind::usage, "Chebyshev: the degree is 0 or more, not -1",
                [&] { Chebyshev(A, {.degree = -1}); });
-  expect_error(ErrorKind::usage, "Chebyshev: an interval needs 0 < lower < upper, here 0 and 2",
+  expect_error(ErrorKind::usage, "Chebyshev: an interval needs 0 < lower < upper, not 0 and 2",
                [&] { Chebyshev(A, {.interval = SpectralInterval{0, 2}}); });
-  expect_error(ErrorKind::usage, "Neumann: 0 terms; there is 1 or more", [&] { Neumann(A, 0); });
-  expect_error(
-      ErrorKind::unsupported,
-      "Chebyshev: the inner preconditioner says that it is not Hermitian; take another, or "
-      "none",
-      [&] { Chebyshev(A, Inner(true, false)); });
+  expect_error(ErrorKind::usage, "Neumann: 0 terms; it needs 1 or more", [&] { Neumann(A, 0); });
+  expect_error(ErrorKind::unsupported,
+               "Chebyshev: the inner preconditioner says that it is not Hermitian; use another, or "
+               "none",
+               [&] { Chebyshev(A, Inner(true, false)); });
   EXPECT_FALSE(Neumann(A, Inner(true, false)).is_hermitian());
   for (const char* who : {"Chebyshev", "Neumann"}) {
     expect_error(ErrorKind::unsupported,
@@ -106,10 +105,11 @@ TEST(PolynomialMisuse, RefusesValuesThatAreNoNumbers) {
     if (matrix.column()[i] != 20) matrix.values()[i] = std::nan("");
   }
   A.update_values(matrix);
-  expect_error(ErrorKind::not_finite,
-               "Chebyshev: products with the matrix are not finite: a value of it is no number, "
-               "or too large",
-               [&] { cg.solve(b, x); });
+  expect_error(
+      ErrorKind::not_finite,
+      "Chebyshev: products with the matrix are not finite: a matrix value is not a number, "
+      "or too large",
+      [&] { cg.solve(b, x); });
   A.update_values(good);
   EXPECT_TRUE(cg.solve(b, x).converged());
 }

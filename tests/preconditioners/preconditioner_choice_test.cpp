@@ -31,7 +31,8 @@ TEST(PreconditionerChoice, RefusesOtherNames) {
   test::expect_error(ErrorKind::usage,
                      "no preconditioner is named 'ilu'; there are " + preconditioners_in_words(),
                      [] { parse_preconditioner("ilu:2"); });
-  test::expect_error(ErrorKind::usage, "the preconditioner jacobi takes no number, here '3'",
+  test::expect_error(ErrorKind::usage,
+                     "the preconditioner jacobi takes no number, but was given '3'",
                      [] { parse_preconditioner("jacobi:3"); });
 }
 
@@ -86,11 +87,11 @@ TEST(ComposedChoice, NamesThePartThatIsWrong) {
   expect("jacobi*", "part 2 of the preconditioner 'jacobi*': it is empty");
   expect(",jacobi", "part 1 of the preconditioner ',jacobi': it is empty");
   expect("jacobi*none",
-         "part 2 of the preconditioner 'jacobi*none': none is no part of a composition: leave it "
-         "out");
+         "part 2 of the preconditioner 'jacobi*none': none cannot be part of a composition: leave "
+         "it out");
   expect("auto*jacobi",
-         "part 1 of the preconditioner 'auto*jacobi': auto is no part of a composition: leave it "
-         "out");
+         "part 1 of the preconditioner 'auto*jacobi': auto cannot be part of a composition: leave "
+         "it out");
   expect("ilu", "no preconditioner is named 'ilu'; there are " + preconditioners_in_words());
   expect("multigrid:v:k", "the preconditioner multigrid has one cycle, not a second one 'k'");
   expect("multigrid:2:jacobi:w:jacobi",
@@ -103,12 +104,12 @@ TEST(ComposedChoice, NamesThePartThatIsWrong) {
                                  "multigrid:gauss-seidel,multigrid", "multigrid,multigrid:plain",
                                  "multigrid:single,multigrid"}) {
     expect(text, "part 2 of the preconditioner '" + text +
-                     "': the parts that are multigrid have one cycle, one smoother, one "
-                     "interpolation and one precision of their levels");
+                     "': all multigrid parts must share one cycle, one smoother, one interpolation "
+                     "and one precision of their levels");
   }
   test::expect_error(ErrorKind::usage,
-                     "the preconditioner fsai is made of the matrix's entries, and would not be "
-                     "that of A + sigma I; there are none, chebyshev, neumann",
+                     "the preconditioner fsai is made from the matrix's entries, and would not fit "
+                     "A + sigma I; choose one of none, chebyshev, neumann",
                      [] { check_needs_no_entries(ComposedChoice::parse("neumann,fsai")); });
 }
 

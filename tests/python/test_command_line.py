@@ -26,7 +26,7 @@ def test_starts_the_program_that_is_named(tmp_path):
 
 def test_says_where_there_is_none(tmp_path):
     ended = run("info", PATH=str(tmp_path), HEDDLE_PROGRAM="")
-    assert ended.returncode == 2 and "no program heddle on the path" in ended.stderr
+    assert ended.returncode == 2 and "program heddle is not on the path" in ended.stderr
     ended = run("info", HEDDLE_PROGRAM=str(tmp_path / "absent"))
     assert ended.returncode == 2 and "does not start: No such file" in ended.stderr
 

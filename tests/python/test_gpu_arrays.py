@@ -131,7 +131,7 @@ def test_names_of_streams():
     assert [_gpu.stream_number(s, array) for s in given] == [1, 11, 12, 14, 1, 13]
     assert _gpu.stream_number(None, ByDlpack(np.zeros(3))) == 1
     for wrong in ("stream", -1, 2**64, object()):
-        with pytest.raises(heddle.UsageError, match="no stream of CUDA"):
+        with pytest.raises(heddle.UsageError, match="is not a CUDA stream"):
             _gpu.stream_number(wrong, array)
 
 
@@ -252,9 +252,9 @@ def test_solvers_on_the_cpu_refuse_them(kind):
     solver = heddle.Solver(A)
     there, here = kind(np.zeros((n, 4))), np.zeros((n, 4))
     for b, out, x0 in ((there, None, None), (there, here, None), (here, there, None)):
-        with pytest.raises(heddle.UsageError, match="lies in a GPU's memory"):
+        with pytest.raises(heddle.UsageError, match="is in a GPU's memory"):
             solver.solve(b, out, x0=x0)
-    with pytest.raises(heddle.UsageError, match="x0 lies in a GPU's memory"):
+    with pytest.raises(heddle.UsageError, match="x0 is in a GPU's memory"):
         solver.solve(here, x0=there)
     with pytest.raises(heddle.UnsupportedError, match="enqueue needs a solver on a GPU"):
         solver.enqueue(there, there)
@@ -264,7 +264,7 @@ def test_solvers_on_the_cpu_refuse_them(kind):
 
 
 def test_arrays_of_another_gpu_are_refused():
-    with pytest.raises(heddle.UsageError, match="b lies on GPU 1, and the solver on GPU 0"):
+    with pytest.raises(heddle.UsageError, match="b is on GPU 1, but the solver is on GPU 0"):
         _gpu.gpu_array(ByDlpack(np.zeros(3), gpu=1), Gpu(), np.dtype(np.float64), "b")
     with pytest.raises(heddle.UnsupportedError, match="mask"):
         array = ByInterface(np.zeros(3), mask=np.ones(3, bool))

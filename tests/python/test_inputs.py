@@ -133,7 +133,7 @@ def test_numbers_that_stand_for_none_in_the_library_are_refused():
             with pytest.raises(heddle.UsageError, match="rtol="):
                 call(A, b, rtol=rtol)
     for rtol in (-1, np.nan, "1e-5"):
-        with pytest.raises(heddle.UsageError, match="rtol is a number of at least 0 and below 1"):
+        with pytest.raises(heddle.UsageError, match="rtol must be a number of at least 0 and below 1"):
             heddle.Solver(A, rtol=rtol)
     for name in ("atol", "btol"):
         with pytest.raises(heddle.UsageError, match=f"{name}=-1"):
@@ -148,7 +148,7 @@ def test_what_is_no_matrix_names_the_call_that_makes_one():
         (lambda v: A @ v, "LinearOperator"), (A.__matmul__, "LinearOperator"),
         ("A.mtx", r"heddle.read\('A.mtx'\)"),
         (types.SimpleNamespace(aspreconditioner=None, solve=None, levels=[]), r"levels\[0\].A"),
-        (None, "A is None, not a matrix: a heddle.Matrix"), (heddle.Solver(A), r"A.solve\(b\).x"),
+        (None, "A is None, not a matrix of heddle"), (heddle.Solver(A), r"A.solve\(b\).x"),
         (spla.splu(A.tocsc()), r"heddle.cg\(matrix, b, M=A.solve\)"),
         (spla.spilu(A.tocsc()), r"heddle.solve\(matrix, b, preconditioner=A.solve\)"),
     ):  # fmt: skip

@@ -327,28 +327,28 @@ def shorten(name):
 @pytest.mark.parametrize(
     ("form", "spoil", "words"),
     [
-        ("csr", put("indptr", 3, 10**6), r"indptr\[3\] is 1000000, and there are 16 entries"),
+        ("csr", put("indptr", 3, 10**6), r"indptr\[3\] is 1000000, but there are 16 entries"),
         ("csr", put("indptr", 2, 1), r"indptr\[2\] is 1, less than indptr\[1\], 2|decrease at row 1"),
         ("csr", put("indptr", 0, -3), "begin.* with -3 instead of 0"),
-        ("csr", put("indptr", -1, 10**6), "1000000, and there are 16 entries"),
+        ("csr", put("indptr", -1, 10**6), "1000000, but there are 16 entries"),
         ("csr", put("indices", 2, -5), "row 1 names column -5, but there are 6 columns"),
         ("csr", put("indices", 7, 6), "row 2 names column 6, but there are 6 columns"),
-        ("csr", shorten("indptr"), "indptr has 5 numbers, and the matrix 6 rows"),
+        ("csr", shorten("indptr"), "indptr has 5 numbers, but the matrix 6 rows"),
         ("csr", shorten("data"), "there are 1[46] "),
         ("csr", shorten("indices"), "there are 14 "),
-        ("csc", put("indptr", 3, 10**6), r"indptr\[3\] is 1000000, and there are 16 entries"),
+        ("csc", put("indptr", 3, 10**6), r"indptr\[3\] is 1000000, but there are 16 entries"),
         ("csc", put("indptr", 2, 1), r"indptr\[2\] is 1, less than indptr\[1\], 2"),
         ("csc", put("indices", 2, -5), "column 1 names row -5, but there are 6 rows"),
         ("csc", put("indices", -1, 6), "column 5 names row 6, but there are 6 rows"),
-        ("csc", shorten("data"), r"indptr\[6\] is 16, and there are 14 entries"),
-        ("bsr", put("indptr", 1, 10**6), r"indptr\[1\] is 1000000, and there are 7 entries"),
+        ("csc", shorten("data"), r"indptr\[6\] is 16, but there are 14 entries"),
+        ("bsr", put("indptr", 1, 10**6), r"indptr\[1\] is 1000000, but there are 7 entries"),
         ("bsr", put("indices", 1, 3), "row 0 names column 3, but there are 3 columns"),
         ("rows", put("indices", 4, -1), "row 4 names column -1, but there are 1 columns"),
-        ("rows", put("indptr", 2, 10**6), r"indptr\[2\] is 1000000, and there are 6 entries"),
+        ("rows", put("indptr", 2, 10**6), r"indptr\[2\] is 1000000, but there are 6 entries"),
         ("coo", put("row", 2, -5), "entry 2 names row -5, but there are 6 rows"),
         ("coo", put("col", 4, 6), "entry 4 names column 6, but there are 6 columns"),
-        ("coo", shorten("data"), r"data has the shape \(14,\), and the rows \(16,\)"),
-        ("dia", shorten("offsets"), "data has 3 diagonals, and offsets 1"),
+        ("coo", shorten("data"), r"data has the shape \(14,\), but the rows \(16,\)"),
+        ("dia", shorten("offsets"), "data has 3 diagonals, but offsets 1"),
     ],
 )
 def test_places_that_would_end_the_process_are_named(form, dtype, spoil, words):
@@ -461,7 +461,7 @@ def test_bad_edits_are_refused():
         ({"set": (one, ([0], [0])), "remove": ([0], [0])}, heddle.UsageError, "edited twice"),
         ({"add": (one, ([0, 1], [0, 1]))}, heddle.SizeError, "shape"),
         ({"add": (one * 1j, ([0], [0]))}, heddle.UnsupportedError, "complex128"),
-        ({"add": one}, heddle.UsageError, "edits are"),
+        ({"add": one}, heddle.UsageError, "edits must be"),
     ):
         with pytest.raises(error, match=message):
             A.edited(**edits)
@@ -507,7 +507,7 @@ def test_expansions_are_folded(kind):
         np.testing.assert_allclose(folded.data, data, rtol=1e-6)
     if shape not in ((), *((n, n) for n in (2, 3, 4, 6))) or kind == "complex":
         dense[0, 1 if kind == "complex" else 3] += 1
-        with pytest.raises(heddle.UnsupportedError, match=f"row 0, column 0 is no {kind} entry"):
+        with pytest.raises(heddle.UnsupportedError, match=f"row 0, column 0 is not a {kind} entry"):
             heddle.fold(dense, kind)
     with pytest.raises(heddle.SizeError if size > 1 else heddle.UsageError):
         heddle.fold(dense[1:], kind if size > 1 else "number")

@@ -92,7 +92,7 @@ def test_fields_in_single_have_the_residual_of_double():
         rtol=1e-7, atol=1e-10)  # fmt: skip
     A.update_values(A.data / 2)
     np.testing.assert_allclose(solver.solve(b).x, full, rtol=1e-7, atol=1e-10)
-    with pytest.raises(heddle.UsageError, match="field_precision is full or single, not 'half'"):
+    with pytest.raises(heddle.UsageError, match="field_precision must be full or single, not 'half'"):
         heddle.Solver(A, "cg", field_precision="half")
     for wrong in ({"shift": 1.0}, {"storage": "hisparse"}, {"ranks": 2}, {"method": "block-cg"},
                   {"preconditioner": lambda r: r}):  # fmt: skip

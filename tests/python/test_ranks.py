@@ -140,7 +140,7 @@ def test_callbacks_of_ranks_may_raise():
         ({"plan": "C=4,sigma=n"}, heddle.UsageError, "sigma=256"),
         ({"preconditioner": lambda r: r}, heddle.UnsupportedError, "by their text"),
         ({"boundary": "thin"}, heddle.UsageError, "thin"),
-        ({"partition": "0,5"}, heddle.UsageError, "no multiple of 256"),
+        ({"partition": "0,5"}, heddle.UsageError, "not a multiple of 256"),
         ({"storage": "hisparse"}, heddle.UnsupportedError, "sliced"),
         ({"null_space": np.ones(3)}, heddle.SizeError, "null_space"),
         ({"candidates": np.ones(b.shape)}, heddle.UsageError, "multigrid"),

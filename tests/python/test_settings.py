@@ -80,23 +80,23 @@ def test_values_of_every_kind_are_taken(row, value):
 @pytest.mark.parametrize(
     ("name", "value", "words"),
     [
-        ("tolerance", 1, "tolerance is a number of at least 0 and below 1, not '1'"),
-        ("rtol", "1e-5", "rtol is a number of at least 0 and below 1, not '1e-5'"),
-        ("rtol", np.nan, "rtol is .*, not 'nan'"),
-        ("restart", 0, "restart is a whole number from 1 to 2147483647, not '0'"),
-        ("restart", 2.5, "restart is a whole number from 1 to 2147483647, not '2.5'"),
-        ("restart", True, "restart is a whole number from 1 to 2147483647, not 'true'"),
-        ("maxiter", 2**70, "maxiter is a whole number"),
-        ("maxiter", [1, 2], r"maxiter is a whole number, 0 or more, not \[1, 2\]"),
-        ("interval", (2, 1), "interval is two finite numbers, 0 < LOWER < UPPER, not '2 1'"),
-        ("interval", (1, "a"), "interval is two finite numbers"),
-        ("interval", 5, "interval is two finite numbers"),
-        ("record_history", "yes", "record_history is true or false, not 'yes'"),
-        ("keep", 1, "keep is last or best, not '1'"),
-        ("plan", ["CSR"], r"plan is a plan, not \['CSR'\]"),
-        ("plan", "", "plan is a plan, not ''"),
-        ("device", object(), "device is cpu"),
-        ("candidates", "random", "candidates is adaptive, not 'random'"),
+        ("tolerance", 1, "tolerance must be a number of at least 0 and below 1, not '1'"),
+        ("rtol", "1e-5", "rtol must be a number of at least 0 and below 1, not '1e-5'"),
+        ("rtol", np.nan, "rtol must be .*, not 'nan'"),
+        ("restart", 0, "restart must be a whole number from 1 to 2147483647, not '0'"),
+        ("restart", 2.5, "restart must be a whole number from 1 to 2147483647, not '2.5'"),
+        ("restart", True, "restart must be a whole number from 1 to 2147483647, not 'true'"),
+        ("maxiter", 2**70, "maxiter must be a whole number"),
+        ("maxiter", [1, 2], r"maxiter must be a whole number, 0 or more, not \[1, 2\]"),
+        ("interval", (2, 1), "interval must be two finite numbers, 0 < LOWER < UPPER, not '2 1'"),
+        ("interval", (1, "a"), "interval must be two finite numbers"),
+        ("interval", 5, "interval must be two finite numbers"),
+        ("record_history", "yes", "record_history must be true or false, not 'yes'"),
+        ("keep", 1, "keep must be last or best, not '1'"),
+        ("plan", ["CSR"], r"plan must be a plan, not \['CSR'\]"),
+        ("plan", "", "plan must be a plan, not ''"),
+        ("device", object(), "device must be cpu"),
+        ("candidates", "random", "candidates must be adaptive, not 'random'"),
     ],
 )  # fmt: skip
 def test_values_out_of_their_range_are_refused_by_name(name, value, words):
@@ -172,7 +172,7 @@ def test_settings_that_are_not_asked_for_are_refused():
         ({"cycle": "w", "preconditioner": lambda r: r}, "cycle is for the preconditioner"),
         ({"coordinates": b, "preconditioner": None}, "coordinates is for the preconditioner"),
         ({"restart": 5}, "restart is for gmres and fgmres, not for cg"),
-        ({"node": 16}, "node is of the storage hisparse"),
+        ({"node": 16}, "node is for the storage hisparse"),
         ({"rtol": 1e-3, "tolerance": 1e-3}, "rtol and tolerance are one setting"),
         ({"ranks": 2, "profile": "none.json"}, "profile is not for ranks"),
     ):
@@ -203,7 +203,7 @@ def test_settings_hold_texts():
     settings.set("record_history", "yes")
     assert json.loads(settings.json) == {
         "tolerance": 1e-8, "interval": [1, 2], "record_history": True}  # fmt: skip
-    with pytest.raises(heddle.UsageError, match="tolerance is"):
+    with pytest.raises(heddle.UsageError, match="tolerance must be"):
         settings.set("tolerance", "2")
     with pytest.raises(ValueError, match="null character"):
         settings.set("plan", "CSR\0")

@@ -75,7 +75,7 @@ def test_a_limit_leaves_the_last_iterate_or_the_best():
     error = last.x - exact
     assert error @ (A @ error) < 0.9 * exact @ (A @ exact)
     assert heddle.Solver(A, "cg").solve(b).returned == "last"
-    with pytest.raises(heddle.UsageError, match="keep is last or best, not 'first'"):
+    with pytest.raises(heddle.UsageError, match="keep must be last or best, not 'first'"):
         heddle.Solver(A, keep="first")
 
 

@@ -80,7 +80,8 @@ TEST(Settings, RefuseUnknownNamesWithTheNearest) {
 }
 
 TEST(Settings, RefuseValuesOutOfTheirRange) {
-  EXPECT_EQ(refusal("--restart", "0"), "--restart is a whole number from 1 to 2147483647, not '0'");
+  EXPECT_EQ(refusal("--restart", "0"),
+            "--restart must be a whole number from 1 to 2147483647, not '0'");
   const std::map<std::string, std::vector<std::string>> bad = {
       {"tolerance", {"", "1", "-1e-9", "nan", "inf", "1e-8x", " 1e-8", "1e400"}},
       {"max_iterations", {"-1", "1.5", "1e3", "9223372036854775808"}},
@@ -125,7 +126,7 @@ TEST(Settings, OfAMethodAreThoseThatItTakes) {
     ADD_FAILURE();
   } catch (const Error& error) {
     EXPECT_STREQ(error.what(),
-                 "--restart is for gmres and fgmres: name the method, which auto leaves open");
+                 "--restart is for gmres and fgmres: name the method; auto may choose another");
   }
   Settings steps;
   steps.set("omega", "1");

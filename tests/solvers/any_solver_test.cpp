@@ -70,7 +70,7 @@ TEST(AnySolver, SolvesWithNewValues) {
       EXPECT_NE(after, before);
       EXPECT_THROW(A.update_values<double>(second.values().span().first(4)), Error);
       expect_error(ErrorKind::size_mismatch,
-                   "single precision is asked for, and double precision is there",
+                   "single precision was requested, but double precision is stored",
                    [&] { A.update_values<float>({}); });
     }
   }
@@ -134,7 +134,7 @@ TEST(AnySystem, RefusesEntriesInAnotherPrecision) {
       AnyMatrix(random_positive_definite_matrix<quaternion<float>>(n, 6, seed.generator)), Plan{},
       Device::cpu(2));
   expect_error(ErrorKind::size_mismatch,
-               "double precision is asked for, and single precision is there",
+               "double precision was requested, but single precision is stored",
                [&] { static_cast<void>(AnySystem(A, in_floats)); });
 }
 
@@ -196,7 +196,7 @@ TEST(AnyOperator, OneThatWasMovedFromAnswersNothing) {
   const AnyOperator moved = std::move(A);
   EXPECT_EQ(moved.rows(), n);
   const auto expect_refused = [](const auto& ask) {
-    expect_error(ErrorKind::usage, "this operator was moved from: it has no matrix any more", ask);
+    expect_error(ErrorKind::usage, "this operator was moved from: it no longer has a matrix", ask);
   };
   expect_refused([&] { static_cast<void>(A.rows()); });
   expect_refused([&] { static_cast<void>(A.entry()); });

@@ -41,17 +41,17 @@ TEST(ChebyshevIterationMisuse, RefusesOptionsThatAreNone) {
     refused.operator()<Richardson<double>>(no_interval, {.interval = given});
   }
   for (const double omega : {0.0, infinity, nan}) {
-    refused.operator()<Richardson<double>>("omega is finite and not 0", {.omega = omega});
+    refused.operator()<Richardson<double>>("omega must be finite and not 0", {.omega = omega});
   }
-  refused.operator()<Richardson<double>>("omega or an interval; give one of them",
+  refused.operator()<Richardson<double>>("omega and an interval; give one of them",
                                          {.interval = SpectralInterval{1, 2}, .omega = 1});
-  refused.operator()<ChebyshevIteration<double>>("omega is for the Richardson iteration",
+  refused.operator()<ChebyshevIteration<double>>("omega is only for the Richardson iteration",
                                                  {.omega = 1});
   refused.operator()<ConjugateGradient<double>>(
-      "an interval is for the Chebyshev iteration and Richardson's",
+      "an interval is only for the Chebyshev and Richardson iterations",
       {.interval = SpectralInterval{1, 2}});
-  refused.operator()<BiCGStab<double>>("omega is for the Richardson iteration", {.omega = 1});
-  refused.operator()<BlockConjugateGradient<double>>("omega is for the Richardson iteration",
+  refused.operator()<BiCGStab<double>>("omega is only for the Richardson iteration", {.omega = 1});
+  refused.operator()<BlockConjugateGradient<double>>("omega is only for the Richardson iteration",
                                                      {.omega = 1});
 }
 

@@ -208,7 +208,7 @@ TEST(Deflation, RefusesWhatDoesNotFit) {
   expect_error(ErrorKind::usage, "deflation takes 1 to 64 vectors, not 0",
                [&] { Deflation<double> none(A, Views{}); });
   expect_error(ErrorKind::size_mismatch,
-               "an operator of 64 rows of 1 components meets a vector of a deflation of 125 of 1",
+               "the operator has 64 rows of 1 components, a vector of the deflation 125 of 1",
                [&] { Deflation<double> wrong(A, Views{other}); });
   EXPECT_THROW(deflated(A, Jacobi(B), Views{w}), Error);
   Field<E> bad = w;
@@ -220,7 +220,7 @@ TEST(Deflation, RefusesWhatDoesNotFit) {
   const Operator<E> C(negative, Plan{});
   fill<double>(1, bad.view(), A.device().stream());
   expect_error(ErrorKind::unsupported,
-               "deflation needs a positive definite matrix, and w* A w is negative for a vector",
+               "deflation needs a positive definite matrix, and w* A w is negative for one vector",
                [&] { Deflation<double> none(C, Views{bad}); });
   // Vectors that are all zero leave nothing.
   const Deflation<double> nothing(A, Views{w});

@@ -290,9 +290,9 @@ TEST(EarlierSolutions, FollowAnOperatorThatDoesNotTell) {
 TEST(EarlierSolutions, RefuseWhatDoesNotFit) {
   using E = real<double>;
   const Operator<E> A(poisson(343), parse_plan("order=rcm,C=4,sigma=16"));
-  expect_error(ErrorKind::usage, "earlier solutions are 1 to 64, not 0",
+  expect_error(ErrorKind::usage, "the number of earlier solutions is 1 to 64, not 0",
                [&] { EarlierSolutions<double> earlier(A, 0); });
-  expect_error(ErrorKind::usage, "earlier solutions are 1 to 64, not 65",
+  expect_error(ErrorKind::usage, "the number of earlier solutions is 1 to 64, not 65",
                [&] { EarlierSolutions<double> earlier(A, 65); });
   Seed seed(57);
   const Operator<dual_quaternion<double>> D(

@@ -193,7 +193,7 @@ TEST(Fgmres, AloneTakesWhatVaries) {
   expect_error(ErrorKind::unsupported, "GMRES" + why, [&] { Gmres<double>(A, inner(A)); });
   expect_error(ErrorKind::unsupported, "BiCGStab" + why, [&] { BiCGStab<double>(A, inner(A)); });
   expect_error(ErrorKind::size_mismatch,
-               "a preconditioner of 51 rows of 1 components meets an operator of 50 of 1",
+               "the preconditioner has 51 rows of 1 components, the operator 50 of 1",
                [&] { Fgmres<double>(A, inner(other)); });
   expect_error(ErrorKind::usage, "a null pointer to a solver",
                [] { SolverPreconditioner<double>(nullptr); });
@@ -289,14 +289,14 @@ TEST(Fgmres, KeepsToThePrecisionOfItsBasis) {
   const Operator<real<double>> A(convection(5), Plan{});
   Fgmres<double> solver(A);
   expect_error(ErrorKind::usage,
-               "solver options: the precision of a basis is that of the solver's construction",
+               "solver options: the precision of a basis is fixed by the solver's construction",
                [&] { solver.set_options({.basis_precision = StoredScalar::single}); });
 #ifdef HEDDLE_HAS_LONG_DOUBLE
   Generator generator(11);
   const Operator<real<long double>> wide(general_system<real<long double>>(9, generator).matrix,
                                          Plan{});
   expect_error(ErrorKind::unsupported,
-               "solver options: a basis in single precision is of a solve in double precision",
+               "solver options: a basis in single precision needs a solve in double precision",
                [&] { Fgmres<long double>(wide, {.basis_precision = StoredScalar::single}); });
 #endif
 }

@@ -212,13 +212,12 @@ TEST(Gmres, KeepsToTheRestartOfItsConstruction) {
   const Operator<E> A(general_system<E>(100, generator).matrix, Plan{});
   Gmres solver(A, {.restart = 20});
   expect_error(ErrorKind::usage,
-               "solver options: the restart of a solver is that of its construction",
+               "solver options: the restart is fixed by the solver's construction",
                [&] { solver.set_options({.restart = 21}); });
-  expect_error(
-      ErrorKind::usage,
-      "solver options: the tolerance is at least 0 and below 1; absolute tolerance, "
-      "iteration and time limit are not negative; a restart comes after 1 iteration or more",
-      [&] { Gmres(A, {.restart = 0}); });
+  expect_error(ErrorKind::usage,
+               "solver options: the tolerance is at least 0 and below 1; absolute tolerance, "
+               "iteration and time limit are not negative; the restart is 1 iteration or more",
+               [&] { Gmres(A, {.restart = 0}); });
   EXPECT_GE(solver.memory(), 20 * 100 * 8);
   const Field<E> b = random_vector<E>(100, generator);
   Field<E> x(100);

@@ -177,7 +177,7 @@ TEST(ImageOfGuess, IsOfTheOperatorsBasis) {
   ConjugateGradient<double> solver(system.A);
   const Field<E> in_users_order(n);
   expect_error(ErrorKind::usage,
-               "the image of a guess must be of the operator's basis, layout and memory",
+               "the image of a guess must have the operator's basis, layout and memory",
                [&] { solver.set_image_of_guess(in_users_order.view()); });
   const Field<E> shorter(n - 1);
   EXPECT_THROW(solver.set_image_of_guess(shorter.view()), Error);

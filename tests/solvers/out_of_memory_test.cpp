@@ -75,7 +75,7 @@ TEST(OutOfMemory, SaysHowMuchWasAskedFor) {
     ADD_FAILURE() << "allocated";
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::memory);
-    EXPECT_NE(std::string(error.what()).find("3.0 MiB more were asked for, available are "),
+    EXPECT_NE(std::string(error.what()).find("3.0 MiB more requested, available are "),
               std::string::npos)
         << error.what();
   }
@@ -125,12 +125,12 @@ TEST(OutOfMemory, IsPredictedBeforeASolverMakesItsFields) {
     }
   };
   EXPECT_TRUE(refusal([&] { ConjugateGradient<double> solver(matrix); })
-                  .starts_with("the solver needs 5 fields of 8192.0 TiB and 256.0 KiB of its "
-                               "loop's sums and scalars beside the matrix, "
+                  .starts_with("the solver needs 5 fields of 8192.0 TiB and 256.0 KiB for its "
+                               "loop's sums and scalars besides the matrix, "
                                "available are "));
   EXPECT_TRUE(refusal([&] { BiCGStab<double> solver(matrix); })
-                  .starts_with("the solver needs 7 fields of 8192.0 TiB and 256.0 KiB of its "
-                               "loop's sums and scalars beside the matrix, "
+                  .starts_with("the solver needs 7 fields of 8192.0 TiB and 256.0 KiB for its "
+                               "loop's sums and scalars besides the matrix, "
                                "available are "));
 }
 

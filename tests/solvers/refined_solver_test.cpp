@@ -111,7 +111,7 @@ TEST(RefinedSolver, GoesOnInDoublesWhereFloatsComeNoFurther) {
   Refined refined(matrix, "CSR", "CSR", {.tolerance = 1e-7});
   const Report report = refined.solve();
   EXPECT_TRUE(report.converged()) << report;
-  EXPECT_EQ(report.detail, "floats came no further, the last iterations ran in double");
+  EXPECT_EQ(report.detail, "floats got no further, the last iterations ran in double");
   EXPECT_EQ(report.stored, "own");
   EXPECT_LT(refined.residual(matrix), 1.01e-7);
 }
@@ -143,7 +143,7 @@ TEST(RefinedSolver, RefusesWhatIsNotTheSameMatrix) {
   const CsrMatrix<E> matrix = dirac(162);
   const Refined large(dirac(642), "CSR", "CSR", {}), small(matrix, "CSR", "CSR", {});
   expect_error(ErrorKind::size_mismatch,
-               "a matrix of 162 rows of 4 floats refines one of 642 rows of 4 doubles",
+               "a matrix of 162 rows of 4 floats cannot refine one of 642 rows of 4 doubles",
                [&] { RefinedSolver(small.narrow_A, Jacobi(small.narrow_A), large.wide); });
   expect_error(ErrorKind::usage, "a null pointer to a solver",
                [&] { RefinedSolver(small.narrow_A, Jacobi(small.narrow_A), nullptr); });

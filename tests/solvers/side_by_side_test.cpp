@@ -186,15 +186,14 @@ TEST(SideBySide, TakesNoneAndRefusesWhatDoesNotFit) {
   Fields<E> x(2, 20), other(2, 21);
   const auto right = b.constant_views();
   const auto left = x.views();
-  expect_error(ErrorKind::size_mismatch, "1 right-hand sides meet 2 solutions",
+  expect_error(ErrorKind::size_mismatch, "1 right-hand sides, but 2 solutions",
                [&] { solver.solve(std::span(right).first(1), left); });
   const auto longer = other.views();
   expect_error(ErrorKind::size_mismatch,
-               "the solution: a field of 21 rows of 1 components meets one of 20 of 1",
+               "the solution: a field of 21 rows of 1 components is used with one of 20 of 1",
                [&] { solver.solve(right, longer); });
   const std::vector twice{left[0], left[0]};
-  expect_error(ErrorKind::usage,
-               "a solution and another share memory; give each an array of its own",
+  expect_error(ErrorKind::usage, "a solution and another share memory; give each its own array",
                [&] { solver.solve(right, twice); });
   EXPECT_THROW(static_cast<void>(solver.history(5)), std::out_of_range);
 }

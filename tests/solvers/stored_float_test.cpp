@@ -372,7 +372,7 @@ TEST(StoredFloatPlan, RefusesWhatNoFloatHolds) {
     tiny.values()[2 * (9 * 2 + 8)] = 1e-40;
     expect_refusal(
         "the entry of row 2, column 8 (counted from 0) is beyond the "
-        "range of a float, as small as all others are; scale the matrix, or leave "
+        "range of a float: all entries are too small; scale the matrix, or leave "
         "iteration-precision=single out",
         [&] { Operator<E>(tiny, plan); });
     tiny.values()[0] = 1;  // negligible next to this one

@@ -193,8 +193,9 @@ TEST_F(CommandSpin, SaysWhatDidNotConverge) {
 
 TEST_F(CommandSpin, RefusesBadInput) {
   expect_refused({"none.obj", "--function", "x", "--json"}, "none.obj: No such file or directory");
-  expect_refused({"blob.obj", "--json"},
-                 "one of --rho, --function and --image says how the curvature is to change");
+  expect_refused(
+      {"blob.obj", "--json"},
+      "give exactly one of --rho, --function and --image; it says how the curvature is to change");
   expect_refused({"blob.obj", "--function", "x"},
                  "there is nothing to do without --output, --picture, --dump or --json");
   expect_refused({"blob.obj", "--function", "x", "-o", "x.ply"},
@@ -213,8 +214,7 @@ TEST_F(CommandSpin, RefusesBadInput) {
   expect_refused({"blob.obj", "--function", "x", "--profile", "p.obj", "-o", "p.obj"},
                  "--output p.obj is the file that --profile reads");
   expect_refused({"blob.obj", "--function", "x", "--json", "--max-steps", "4294967297"},
-                 "--max-steps: '4294967297' is no whole number from 1 to 100000 (--help shows what "
-                 "there is)");
+                 "--max-steps: '4294967297' is not a whole number from 1 to 100000 (see --help)");
   write("rho.txt", "1 2");
   expect_refused({"blob.obj", "--rho", "rho.txt", "--output", "o.obj"},
                  "rho.txt: 2 numbers; the surface has 162 vertices and 320 triangles");
@@ -224,18 +224,18 @@ TEST_F(CommandSpin, RefusesBadInput) {
                  "is not closed");
   write("far.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 9\n");
   expect_refused({"far.obj", "--function", "x", "--output", "o.obj"},
-                 "far.obj:4: face 1 refers to vertex 9, which is not there");
+                 "far.obj:4: face 1 refers to vertex 9, which does not exist");
   write("control.obj", "v 0 0 0\nv 1\x01 0 0\nv 0 1 0\nf 1 2 3\n");
   expect_refused({"control.obj", "--function", "x", "--output", "o.obj"},
                  "control.obj:2: control byte 0x01 in the text");
   expect_refused({"blob.obj", "--function", "x", "--json", "--eigensolver", "lanczos"},
-                 "--eigensolver is inverse-iteration or lobpcg");
+                 "--eigensolver must be inverse-iteration or lobpcg");
   expect_refused({"blob.obj", "--function", "x", "--json", "--tolerance", "2"},
-                 "--tolerance is more than 0 and at most --angle");
+                 "--tolerance must be above 0 and at most --angle");
   expect_refused({"blob.obj", "--rho", "rho.txt", "--json", "--scale", "2"},
-                 "--scale is of --function and --image; --rho has its own");
+                 "--scale applies to --function and --image; --rho has its own scale");
   expect_refused({"blob.obj", "--function", "x", "--json", "--scale", "nan"},
-                 "--scale is from -1e6 to 1e6");
+                 "--scale must be from -1e6 to 1e6");
   expect_refused({"blob.obj", "--function", "x", "--json", "--device", "gpu"},
                  "no device is named 'gpu'; there are: cpu, cuda, cuda:N, auto");
 }

@@ -54,11 +54,11 @@ TEST_F(CurvatureChange, RefusesWhatItCannotRead) {
   EXPECT_EQ(message_of([&] { curvature_change_from_file(file("1 2 3"), surface); }),
             path + ": 3 numbers; the surface has 4 vertices and 2 triangles");
   EXPECT_EQ(message_of([&] { curvature_change_from_file(file("1\ntwo"), surface); }),
-            path + ":2: no number");
+            path + ":2: not a number");
   EXPECT_EQ(message_of([&] { curvature_change_from_file(file("1\n\nnan"), surface); }),
-            path + ":3: no finite number");
+            path + ":3: not a finite number");
   EXPECT_EQ(message_of([&] { curvature_change_from_file(file("1 1e999"), surface); }),
-            path + ":1: no finite number");
+            path + ":1: not a finite number");
   const std::string none = folder / "none";
   EXPECT_EQ(message_of([&] { curvature_change_from_file(none, surface); }),
             none + ": No such file or directory");
@@ -101,7 +101,7 @@ TEST_F(CurvatureChange, OfAnImage) {
   EXPECT_DOUBLE_EQ(rho[0], (2 * (0 + 1 + 0.2) / 3 - 1) * 5);
   EXPECT_DOUBLE_EQ(rho[1], 5);
   folder.write("no.png", "no image");
-  EXPECT_NE(message_of([&] { grey_at(folder / "no.png", points); }).find("no PNG image, which"),
+  EXPECT_NE(message_of([&] { grey_at(folder / "no.png", points); }).find("neither a PNG image, "),
             std::string::npos);
 }
 

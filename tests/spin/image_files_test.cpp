@@ -107,20 +107,20 @@ TEST(Tga, RunsMayGoOnInTheNextRow) {
 
 TEST(Tga, IsRefusedInOneLine) {
   const auto refusal = [](const std::string& bytes) { return message_of(read_tga, bytes); };
-  EXPECT_EQ(refusal(""), "f: no TGA image: it is shorter than a header");
+  EXPECT_EQ(refusal(""), "f: not a TGA image: it is shorter than a header");
   EXPECT_EQ(refusal(tga(3, 65535, 65535, 8, 0, "")),
-            "f: 65535 x 65535 pixels do not fit in the 0 bytes behind the TGA header");
+            "f: 65535 x 65535 pixels do not fit in the 0 bytes after the TGA header");
   EXPECT_EQ(refusal(tga(10, 65535, 65535, 32, 0, "12345")),
-            "f: 65535 x 65535 pixels do not fit in the 5 bytes behind the TGA header");
+            "f: 65535 x 65535 pixels do not fit in the 5 bytes after the TGA header");
   EXPECT_EQ(refusal(tga(2, 2, 1, 24, 0, "12345")),
-            "f: 2 x 1 pixels do not fit in the 5 bytes behind the TGA header");
+            "f: 2 x 1 pixels do not fit in the 5 bytes after the TGA header");
   EXPECT_EQ(refusal(tga(11, 3, 1, 8, 0, "\x02xy")), "f: the TGA image ends too early");
   EXPECT_EQ(refusal(tga(3, 0, 1, 8, 0, "x")), "f: TGA image without pixels");
   EXPECT_EQ(refusal(tga(1, 1, 1, 8, 0, "x")),
             "f: TGA image of type 1; 2, 3, 10 and 11 are read: colours or grey without a colour "
             "map, plain or run-length encoded");
   EXPECT_EQ(refusal(tga(2, 1, 1, 16, 0, "xx")),
-            "f: TGA image of 16 bits a pixel; 8 of grey, 24 and 32 of colour are read");
+            "f: TGA image of 16 bits per pixel; 8 for grey, 24 and 32 for colour are read");
 }
 
 TEST(Png, IsReadAsItIsWritten) {
@@ -266,7 +266,7 @@ TEST(Png, IsRefusedWhereverItIsCut) {
   const std::string bytes = png_of(2, 1, {1, 2, 3, 4, 5, 6});
   for (std::size_t size = 0; size < bytes.size(); ++size) {
     const std::string cut = bytes.substr(0, size);
-    EXPECT_EQ(message_of(read_png, cut), size < 8 ? "f: no PNG image: it does not begin as one"
+    EXPECT_EQ(message_of(read_png, cut), size < 8 ? "f: not a PNG image: it does not begin like one"
                                                   : "f: the PNG image ends too early");
   }
 }
@@ -305,8 +305,8 @@ TEST(GreyImages, AreToldByFirstBytesAndEnding) {
   } catch (const Error& error) {
     EXPECT_EQ(error.what(),
               other +
-                  ": no PNG image, which first bytes tell, and no TGA image, which the ending "
-                  ".tga tells; no others are read");
+                  ": neither a PNG image, recognized by its first bytes, nor a TGA image, "
+                  "recognized by the ending .tga; no others are read");
   }
 }
 

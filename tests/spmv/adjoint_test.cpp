@@ -203,7 +203,7 @@ TEST(AdjointOfNone, IsRefused) {
                const Stream&) const override {}
   };
   expect_error(ErrorKind::unsupported,
-               "this operator states no adjoint; override LinearOperator::adjoint",
+               "this operator defines no adjoint; override LinearOperator::adjoint",
                [] { Plain().adjoint(); });
 }
 

@@ -251,12 +251,13 @@ TEST(ElementPatterns, RefuseMeshesThatAreNone) {
          {4, 0, node.data(), 3});
   refuse(ErrorKind::usage, "a mesh of 2 elements and 0 nodes has nothing to assemble",
          {0, 2, node.data(), 3});
-  const std::string lacks = "a mesh needs the nodes of its elements, and how many each has";
+  const std::string lacks =
+      "a mesh needs the nodes of its elements and the number of nodes of each";
   refuse(ErrorKind::usage, lacks, {4, 2, nullptr, 3});
   refuse(ErrorKind::usage, lacks, {4, 2, node.data(), 0});
   refuse(ErrorKind::usage, "element 1 of the mesh has no nodes",
          {4, 3, node.data(), 0, OffsetsView(first.data())});
-  refuse(ErrorKind::usage, "offsets of elements begin at 0",
+  refuse(ErrorKind::usage, "offsets of elements must begin at 0",
          {4, 2, node.data(), 0, OffsetsView(late.data())});
   refuse(ErrorKind::out_of_range,
          "element 1 of the mesh names node 3, but there are 3 nodes, counted from 0",
@@ -267,9 +268,11 @@ TEST(ElementPatterns, RefuseMeshesThatAreNone) {
          {4, 1, negative.data(), 3});
   // The mesh is refused before its nodes are read.
   refuse(ErrorKind::unsupported,
-         "a mesh of 268435456 elements of up to 4 nodes; there may be 268435455",
+         "a mesh of 268435456 elements of up to 4 nodes is too large; the limit of elements is "
+         "268435455",
          {4, Offset(1) << 28, node.data(), 4});
-  refuse(ErrorKind::unsupported, "a mesh of 1 elements of up to 70000 nodes; there may be 0",
+  refuse(ErrorKind::unsupported,
+         "a mesh of 1 elements of up to 70000 nodes is too large; the limit of elements is 0",
          {4, 1, node.data(), 70000});
 }
 
@@ -288,7 +291,7 @@ TEST(AssemblyOfReals, RefusesWhatDoesNotFit) {
   expect_error(ErrorKind::size_mismatch, "the assembled field is not in the matrix's row basis",
                [&] { assembly.assemble_vector(vectors, sums); });
   expect_error(ErrorKind::size_mismatch,
-               "an assembly of 90 rows of 1 components meets a field of 89 rows of 1",
+               "an assembly of 90 rows of 1 components is used with a field of 89 rows of 1",
                [&] { assembly.assemble_vector(vectors, short_sums); });
   expect_error(ErrorKind::size_mismatch,
                "the matrix was not built on the pattern of the elements that are assembled",

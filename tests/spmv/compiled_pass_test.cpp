@@ -119,7 +119,7 @@ TEST_F(CompiledPasses, ThatAreOtherOnTheHostAreRefused) {
   CompiledFunctor pass = functor<AddNumber>();
   pass.bytes = 24;
   const std::string message = error_of(pass);
-  EXPECT_NE(message.find("heddle kernel: bytes on the host: 24, on the GPU other"),
+  EXPECT_NE(message.find("heddle kernel: bytes on the host: 24, different on the GPU"),
             std::string::npos)
       << message;
 }

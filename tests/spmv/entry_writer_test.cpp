@@ -122,7 +122,7 @@ TEST(EntryWriterOfBlocks, NeedsAMatrix) {
   Operator<E> matrix(random_matrix<E>({.rows = 5, .columns = 5}, seed.generator), {});
   Operator<E> moved = std::move(matrix);
   EXPECT_NO_THROW(moved.entry_writer());
-  expect_error(ErrorKind::usage, "this operator was moved from: it has no matrix any more",
+  expect_error(ErrorKind::usage, "this operator was moved from: it no longer has a matrix",
                [&] { matrix.entry_writer(); });  // NOLINT(bugprone-use-after-move)
 }
 

@@ -238,7 +238,7 @@ TEST(Units, RefuseTheSeventeenthRealAndLeaveThingsAsTheyWere) {
                  "the entry of row " + std::to_string(row) + ", column ");
   many = matrix;
   many.values()[4 * 7 + 1] = std::numeric_limits<double>::quiet_NaN();
-  expect_refusal(matrix, many, parse_plan("CSR,iteration-precision=unit"), "is no unit times");
+  expect_refusal(matrix, many, parse_plan("CSR,iteration-precision=unit"), "is not a unit times");
 }
 
 TEST(Units, OfRealNumbersAreRefusedByName) {

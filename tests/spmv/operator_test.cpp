@@ -307,11 +307,14 @@ TEST(Refusals, OfFieldsThatDoNotFit) {
     return [&, from, to] { matrix.apply(1, from, 0, to, stream); };
   };
   expect_error(ErrorKind::size_mismatch,
-               "a matrix of 20 rows of 3 components meets y of 19 rows of 3", apply(x, short_y));
+               "a matrix of 20 rows of 3 components is used with y of 19 rows of 3",
+               apply(x, short_y));
   expect_error(ErrorKind::size_mismatch,
-               "a matrix of 20 columns of 3 components meets x of 19 rows of 3", apply(short_y, y));
+               "a matrix of 20 columns of 3 components is used with x of 19 rows of 3",
+               apply(short_y, y));
   expect_error(ErrorKind::size_mismatch,
-               "a matrix of 20 columns of 3 components meets x of 20 rows of 2", apply(narrow, y));
+               "a matrix of 20 columns of 3 components is used with x of 20 rows of 2",
+               apply(narrow, y));
   expect_error(ErrorKind::size_mismatch, "x is not in the matrix's column basis" + permute,
                apply(users_x, y));
   expect_error(ErrorKind::size_mismatch, "y is not in the matrix's row basis" + permute,

@@ -67,7 +67,7 @@ TEST(RectangularBlock, HasNoDotWithItself) {
     const auto y = row_field(matrix);
     Reduction<double> reduction(20);
     expect_error(ErrorKind::size_mismatch,
-                 "dot: a field of 20 rows of 3 components meets one of 20 of 2",
+                 "dot: a field of 20 rows of 3 components is used with one of 20 of 2",
                  [&] { matrix.apply_dot(x.view, y.view, reduction, Stream{1}); });
   }
 }

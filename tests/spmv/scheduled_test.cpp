@@ -124,8 +124,8 @@ TEST(ScheduledOperator, RefusesAnotherLayout) {
     } catch (const Error& error) {
       EXPECT_EQ(error.kind(), ErrorKind::bad_plan);
       const std::string what = error.what();
-      EXPECT_EQ(what, "plan: a matrix stored as C=32 is to run as " + to_string(parse_plan(other)) +
-                          "; another layout means building it again");
+      EXPECT_EQ(what, "plan: a matrix stored as C=32 cannot run as " +
+                          to_string(parse_plan(other)) + "; another layout requires rebuilding it");
     }
   }
   Plan meaningless = A.plan();

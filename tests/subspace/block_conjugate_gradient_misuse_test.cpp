@@ -154,7 +154,7 @@ TEST_F(BlockConjugateGradientEnds, BeforeItBeginsWhereArgumentsAreWrong) {
     EXPECT_EQ(message.find('\n'), std::string::npos);
   };
   says("tolerance", [&] { BlockConjugateGradient(A, {.tolerance = 1}); });
-  says("meets an operator of 10", [&] { BlockConjugateGradient(A, Jacobi(definite(11))); });
+  says("the operator 10 of", [&] { BlockConjugateGradient(A, Jacobi(definite(11))); });
   BlockConjugateGradient solver(A);
   const auto with = [&](int columns, int solutions, Index rows) {
     const auto b = random_fields<E>(columns, rows, generator);

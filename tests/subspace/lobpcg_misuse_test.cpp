@@ -210,9 +210,9 @@ TEST_F(LobpcgEnds, BeforeItBeginsWhereArgumentsAreWrong) {
   says("limit", [&] { Lobpcg(A, {.max_iterations = -1}); });
   const Operator<E> other = hermitian(11);
   says("the mass has 11 rows", [&] { Lobpcg(A, other, {.count = 1}); });
-  says("meets an operator of 10", [&] { Lobpcg(A, Jacobi(other), {.count = 1}); });
+  says("the operator 10 of", [&] { Lobpcg(A, Jacobi(other), {.count = 1}); });
   const Operator<E> sorted(random_hermitian_matrix<E>(10, 6, seed.generator), parse_plan("pJDS"));
-  says("another basis", [&] { Lobpcg(A, sorted, {.count = 1}); });
+  says("a different basis", [&] { Lobpcg(A, sorted, {.count = 1}); });
   using D = dual_quaternion<double>;
   const Operator<D> dual(random_dominant_matrix<D>({.rows = 9, .columns = 9}, seed.generator),
                          Plan{});

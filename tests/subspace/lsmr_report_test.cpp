@@ -205,7 +205,7 @@ TEST(LeastSquaresOfOnesOwnOperator, TakesItsAdjointToo) {
   EXPECT_TRUE(Lsmr<double>(A, A).solve(b, x).converged());
   for (int i = 0; i < 9; ++i) EXPECT_NEAR(x[std::size_t(i)], 1.0 / (i + 1), 1e-7);
   expect_error(ErrorKind::unsupported,
-               "this operator states no adjoint; override LinearOperator::adjoint",
+               "this operator defines no adjoint; override LinearOperator::adjoint",
                [&] { Lsmr<double> refused(A); });
 }
 
@@ -246,7 +246,7 @@ TEST(LeastSquaresMisuse, IsRefusedInOneLine) {
   SystemFields<E> fields(matrix, seed.generator);
   Lsmr solver(A);
   expect_error(ErrorKind::size_mismatch,
-               "the solution of 5 rows of 2 components meets a field of 8 of 2", [&] {
+               "the solution has 5 rows of 2 components, its field 8 of 2", [&] {
                  std::vector<double> wrong(16);
                  solver.solve(fields.right(), FieldView<double>(wrong.data(), 8, 2));
                });

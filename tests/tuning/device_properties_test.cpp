@@ -32,7 +32,7 @@ TEST(DeviceProperties, OfOneClassAreKindAndNameOrInstructions) {
   narrow.instructions = "x86-64";
   wide.instructions = "AVX2 and FMA";
   EXPECT_EQ(why_another_class(narrow, wide),
-            "it is of products for CPUs with x86-64, these are for AVX2 and FMA");
+            "it is for products on CPUs with x86-64, these are for AVX2 and FMA");
   DeviceProperties other = wide;
   other.name = "another";
   other.threads = 64;
@@ -40,12 +40,12 @@ TEST(DeviceProperties, OfOneClassAreKindAndNameOrInstructions) {
   EXPECT_EQ(why_another_class(wide, other), "");
 
   const DeviceProperties h200 = gpu("NVIDIA H200", 90);
-  EXPECT_EQ(why_another_class(wide, h200), "it is of a CPU");
-  EXPECT_EQ(why_another_class(h200, wide), "it is of a GPU");
+  EXPECT_EQ(why_another_class(wide, h200), "it is for a CPU");
+  EXPECT_EQ(why_another_class(h200, wide), "it is for a GPU");
   EXPECT_EQ(why_another_class(gpu("NVIDIA A100", 80), h200),
-            "it is of NVIDIA A100, this is NVIDIA H200");
+            "it is for NVIDIA A100, this is NVIDIA H200");
   EXPECT_EQ(why_another_class(gpu("NVIDIA H200", 100), h200),
-            "it is of compute capability 10.0, this GPU has 9.0");
+            "it is for compute capability 10.0, this GPU has 9.0");
   DeviceProperties partition = h200;
   partition.multiprocessors = 60;
   partition.driver = "12.8";

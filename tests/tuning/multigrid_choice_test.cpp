@@ -70,7 +70,7 @@ TEST(TuneMultigrid, FindsWhatIsNoSlowerAndMerges) {
 TEST(TuneMultigrid, RefusesWhatMultigridDoesNotSolve) {
   const AnyMatrix waves(helmholtz(500));
   expect_error(ErrorKind::unsupported,
-               "multigrid: the matrix is not Hermitian; take jacobi, or none",
+               "multigrid: the matrix is not Hermitian; use jacobi, or none",
                [&] { tune_multigrid({"h", &waves}, {}, Device::cpu(1)); });
   const AnyMatrix empty((CsrMatrix<real<double>>()));
   expect_error(ErrorKind::usage, "tuning: the matrix has no entries",

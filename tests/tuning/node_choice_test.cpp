@@ -147,7 +147,7 @@ TEST(TuneNodes, ATextTellsALaunch) {
   for (const char* const text :
        {"warps", "warps=", "warps=0", "warps=2,warps=2", "warps=2 ", "blocks=2", ",", "run=1,,"}) {
     expect_error(ErrorKind::usage,
-                 std::string("a launch is run=N, warps=N and piece=N, with commas between, each "
+                 std::string("a launch is run=N, warps=N and piece=N, separated by commas, each "
                              "once, not ") +
                      text,
                  [&] { parse_tree_launch(text); });

@@ -246,7 +246,8 @@ TEST_F(PlanChoiceTest, ProfilesOfOtherDevicesAreLeftOut) {
   foreign.records = {record_of_it("C=2")};
   const std::string path = folder / "gpu.json";
   foreign.save(path);
-  const std::vector<std::string> warnings = {"a profile is not used: " + path + ": it is of a GPU"};
+  const std::vector<std::string> warnings = {"a profile is not used: " + path +
+                                             ": it is for a GPU"};
   EXPECT_EQ(warnings_of(device, path), warnings);
   EXPECT_EQ(choose(path).reason, "predicted");
   setenv("HEDDLE_PROFILE", path.c_str(), 1);

@@ -217,7 +217,7 @@ TEST(ProfileJson, NamesThePathOfAFault) {
       {"/records/1/natural", "CSR,col\xc3\xb6r=red", nullptr},
       {"/records/1/plan", 7, "p.json: records[1].plan: must be a string"},
       {"/records/1/seconds/median", 1.0,
-       "p.json: records[1].seconds.upper_quartile: is less than what stands before it"},
+       "p.json: records[1].seconds.upper_quartile: is less than the value before it"},
       {"/records/1/seconds/runs", 2.0,
        "p.json: records[1].seconds.runs: must be an integer, not negative"},
       {"/records/1/memory_ratio", -1,
@@ -280,7 +280,7 @@ TEST(ProfileJson, IsRefusedWhereItIsNoJson) {
   const std::string text = full_profile().to_json();
   EXPECT_EQ(message_of_text("[1]"), "p.json: must be an object");
   EXPECT_EQ(message_of_text(R"({"schema": 1, "schema": 1})"),
-            "p.json: the key 'schema' stands twice");
+            "p.json: the key 'schema' appears twice");
   EXPECT_EQ(message_of_text(std::string(100, '[')), "p.json: more than 6 levels of nesting");
   for (const char* bad : {"", "{", "null", "{\"schema\": 1e999}", "{\"schema\": NaN}", "\xff"}) {
     const std::string message = message_of_text(bad);

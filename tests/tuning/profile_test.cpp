@@ -77,7 +77,7 @@ TEST(MergedProfiles, AreOfOneDevice) {
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::bad_plan);
     EXPECT_STREQ(error.what(),
-                 "profiles of different devices cannot be merged: the other: it is of a GPU");
+                 "profiles of different devices cannot be merged: the other: it is for a GPU");
   }
   EXPECT_EQ(profile, before);
 }

@@ -194,8 +194,8 @@ Comparison compare_runs(const Run& old_run, const Run& new_run, double threshold
   print_differences("faster", faster, false, out);
   print_differences("slower, other libraries", slower_peers, true, out);
   print_differences("faster, other libraries", faster_peers, false, out);
-  print_lone("missing: without a result that counts after", before, after, new_run, out);
-  print_lone("new: without one before", after, before, old_run, out);
+  print_lone("missing: no valid result in the later run", before, after, new_run, out);
+  print_lone("new: no valid result in the earlier run", after, before, old_run, out);
   const auto counts = [](std::size_t slow, std::size_t fast, int same, int missing) {
     return std::to_string(slow) + " slower, " + std::to_string(fast) + " faster, " +
            std::to_string(same) + " the same, " + std::to_string(missing) + " missing";

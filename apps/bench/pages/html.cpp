@@ -150,7 +150,7 @@ std::string table(const Suite& suite) {
 std::string fault_list(const Suite& suite) {
   const std::vector<Fault> found = faults(suite.records);
   if (found.empty()) return "";
-  std::string html = "<h3>Without a result that counts</h3>\n<ul>\n";
+  std::string html = "<h3>Without a valid result</h3>\n<ul>\n";
   for (const Fault& fault : found) {
     html += "<li><span class=\"bad\">" + escaped(fault.who + ": " + fault.what) + "</span><br/>" +
             escaped(where(fault)) + "</li>\n";

@@ -55,12 +55,13 @@ std::string roofline(const Run& run, const Suite& suite) {
       Limit{run.bandwidth, run.bandwidth_name + ": " + readable_bandwidth(run.bandwidth), false};
   const std::string figure = svg(chart);
   if (figure.empty()) return "";
-  return "<h3>Bandwidth roofline</h3>\n<p>A product does two flops for a number that it reads, so "
-         "that memory limits it: the line is what the device reaches in a plain " +
+  return "<h3>Bandwidth roofline</h3>\n<p>A product does two flops per number that it reads, so "
+         "memory limits it: the line is what the device reaches in a plain " +
          escaped(run.bandwidth_name) +
-         ". Numbers are those of the table below. Warm products follow themselves: what fits into "
-         "the last cache stays there, so that such points may lie above the line; cold ones find "
-         "nothing of the matrix in caches, and their time includes the start of the kernel.</p>\n" +
+         ". The numbers are those of the table below. A warm product follows the same product: "
+         "what fits into the last cache stays there, so such points may lie above the line; cold "
+         "ones find nothing of the matrix in caches, and their time includes the start of the "
+         "kernel.</p>\n" +
          figure;
 }
 
@@ -85,8 +86,7 @@ std::string speedups(const Suite& suite) {
   }
   if (!any) return "";
   return "<h3>Against the best other library</h3>\n<p>How many times as fast Heddle is under the "
-         "plan that it chooses (bar, number), under CSR (ring) and under the best plan that is "
-         "known "
+         "plan that it chooses (bar, number), under CSR (ring) and under the best known plan "
          "(diamond). To the left of 1 the other library is faster.</p>\n" +
          svg("Times as fast as the best other library",
              "times as fast as the best other library (logarithmic)", "nothing to compare",
@@ -166,9 +166,9 @@ std::string convergence(const Run& run, const Suite& suite) {
                "</h4>\n" + figure + "</div>\n";
   }
   if (figures.empty()) return "";
-  return "<h3>Convergence</h3>\n<p>Relative residuals of the recurrences against time, iterations "
-         "taken as equally long. A square is the end of a solve whose library does not tell them: "
-         "|b - A x| / |b| of its x.</p>\n<div class=\"pair\">\n" +
+  return "<h3>Convergence</h3>\n<p>Relative residuals of the recurrences against time, with all "
+         "iterations taken as equally long. A square is the end of a solve whose library does not "
+         "report them: |b - A x| / |b| of its x.</p>\n<div class=\"pair\">\n" +
          figures + "</div>\n";
 }
 

@@ -69,8 +69,8 @@ std::string products(const Suite& suite, const Run& run) {
                cold_of(ours), ours ? share(ours->cold_of_bandwidth) : ""});
   }
   return "Warm and cold: medians of a product under the chosen plan. Times as fast as the best "
-         "other library: under the chosen plan, under CSR, under the best plan that is known, each "
-         "with warm caches.\n\n" +
+         "other library: under the chosen plan, under CSR, under the best known plan, each with "
+         "warm caches.\n\n" +
          table.text();
 }
 
@@ -159,7 +159,7 @@ std::string faults_section(const Suite& suite) {
     text += "- " + escaped_markdown(fault.who + ": " + fault.what) + " (" +
             escaped_markdown(where(fault)) + ")\n";
   }
-  return text.empty() ? "" : "\nWithout a result that counts:\n\n" + text;
+  return text.empty() ? "" : "\nWithout a valid result:\n\n" + text;
 }
 
 std::string section(const Run& run) {
@@ -210,8 +210,8 @@ std::string section(const Run& run) {
 
 std::string results_page(const std::vector<Run>& runs) {
   std::string page =
-      "# Results\n\nMeasured by `heddle bench`; docs/guide/benchmarks.md of Heddle says how. Every "
-      "record of a run is here, also those that other libraries win.\n";
+      "# Results\n\nMeasured by `heddle bench` as docs/guide/benchmarks.md of Heddle describes. "
+      "Every record of a run is here, including those that other libraries win.\n";
   for (const Run& run : runs) page += section(run);
   return page;
 }

@@ -108,7 +108,7 @@ std::string simulations_section(const std::vector<NamedReport>& reports) {
                    report.at("commit").get<std::string>() + ": `" +
                    report.at("command").get<std::string>() + "`");
     } catch (const nlohmann::json::exception& error) {
-      throw Error(ErrorKind::usage, path + ": no report of a simulation: " + error.what());
+      throw Error(ErrorKind::usage, path + ": not a report of a simulation: " + error.what());
     }
   }
   std::string text = "\n## Simulations\n\n";

@@ -218,7 +218,7 @@ void print_layouts(const Suite& suite, std::ostream& out) {
 void print_faults(const Suite& suite, std::ostream& out) {
   const std::vector<Fault> found = faults(suite.records);
   if (found.empty()) return;
-  out << "without a result that counts\n";
+  out << "without a valid result\n";
   for (const Fault& fault : found) {
     out << wrapped("  " + fault.who + ": " + fault.what, 4) << wrapped("    " + where(fault), 4);
   }
@@ -227,7 +227,7 @@ void print_faults(const Suite& suite, std::ostream& out) {
 std::string what_columns_mean(const Suite& suite, const Run& run) {
   const std::string limit = run.bandwidth_name + " (" + readable_bandwidth(run.bandwidth) + ")";
   const std::string plans =
-      "natural, chosen, best: median under CSR, the plan that is chosen, the best known";
+      "natural, chosen, best: median under CSR, the chosen plan, the best known plan";
   const std::string shares = "; warm, cold: % of " + limit + " under the chosen plan";
   if (suite.name == "layouts") return "memory over that of CSR";
   if (suite.name == "setup") return "median of each step";
@@ -239,8 +239,8 @@ std::string what_columns_mean(const Suite& suite, const Run& run) {
     return "time of one iteration; " + plans +
            "; x: times as fast as the best peer; solve: iterations and time to the tolerance (" +
            readable_error(run.tolerance) +
-           "; where that takes long a larger one), the chosen plan's and the peer's; resid.: "
-           "|b - A x| / |b|";
+           ", or a larger one where that takes long), the chosen plan's and the peer's; resid.: |b "
+           "- A x| / |b|";
   }
   if (suite.name == "right-hand-sides") {
     return "time of one iteration and system: one by one, side by side and as a block, under the "

@@ -78,7 +78,7 @@ ChildProcess::ChildProcess(const std::vector<std::string>& arguments,
     : name_(std::filesystem::path(arguments.at(0)).filename().string()) {
   int ends[2];
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
-    throw Error(ErrorKind::io, "no pipe to " + name_ + ": " + std::strerror(errno));
+    throw Error(ErrorKind::io, "cannot open a pipe to " + name_ + ": " + std::strerror(errno));
   }
   lines_ = ends[0];
   complaints_ = memfd_create("complaints", MFD_CLOEXEC);
@@ -178,7 +178,7 @@ std::string ChildProcess::read_line(double seconds) {
     }
     pollfd watched{lines_, POLLIN, 0};
     const int ready = poll(&watched, 1, static_cast<int>(std::min<long long>(left, 60'000)));
-    if (ready < 0 && errno != EINTR) give_up("cannot be listened to");
+    if (ready < 0 && errno != EINTR) give_up("cannot be read from");
     if (ready <= 0) continue;
     char text[4096];
     const ssize_t got = read(lines_, text, sizeof text);

@@ -195,7 +195,7 @@ std::vector<PeerSum> cusparse_sums(const Problem& A, const Problem& B, bool turn
         return {{"csr2csc and csrgeam2", [sums] { sums->add(sums->turned()); }, result},
                 {"csrgeam2 without csr2csc", [sums, turned] { sums->add(*turned); }, result}};
       } else {
-        throw Error(ErrorKind::usage, "a sum of entries of two kinds");
+        throw Error(ErrorKind::usage, "cannot add entries of two kinds");
       }
     });
   });

@@ -30,7 +30,7 @@ template <class T, class X>
 EigenMatrix<T> eigen_matrix(const CsrMatrix<X>& numbers) {
   constexpr Offset most = std::numeric_limits<int>::max();
   if (numbers.entries() > most) {
-    throw Error(ErrorKind::unsupported, "more numbers than an index of 32 bits counts");
+    throw Error(ErrorKind::unsupported, "more numbers than an index of 32 bits can count");
   }
   EigenMatrix<T> A(numbers.rows(), numbers.columns());
   A.resizeNonZeros(static_cast<int>(numbers.entries()));
@@ -242,7 +242,7 @@ class EigenPeer final : public Peer {
         if constexpr (std::is_same_v<E, F>) {
           return sums_of<S>(eigen_matrix<S>(expand(a)), eigen_matrix<S>(expand(b)), turns);
         } else {
-          throw Error(ErrorKind::usage, "a sum of entries of two kinds");
+          throw Error(ErrorKind::usage, "cannot add entries of two kinds");
         }
       });
     });

@@ -37,7 +37,7 @@ class TemporaryFile {
   TemporaryFile() {
     std::string pattern = (fs::temp_directory_path() / "heddle-bench-XXXXXX").string();
     const int file = mkstemp(pattern.data());
-    if (file < 0) throw Error(ErrorKind::io, "cannot write a file like " + pattern);
+    if (file < 0) throw Error(ErrorKind::io, "cannot create a temporary file like " + pattern);
     close(file);
     path_ = pattern;
   }
@@ -106,7 +106,8 @@ class Served {
     std::istringstream words(process_.read_line(seconds_to_start));
     std::string ready;
     words >> ready >> ranks_ >> bytes_;
-    if (!words || ready != "ready") throw Error(ErrorKind::io, "PETSc's program is not this one's");
+    if (!words || ready != "ready")
+      throw Error(ErrorKind::io, "PETSc's program does not belong to this one");
   }
 
   int ranks() const { return ranks_; }
@@ -116,7 +117,7 @@ class Served {
   std::string ask(const std::string& line) {
     const std::string answer = process_.ask(line, seconds_to_answer);
     if (!answer.starts_with("done")) {
-      throw Error(ErrorKind::io, "PETSc's program answers '" + line + "' by '" + answer + "'");
+      throw Error(ErrorKind::io, "PETSc's program answered '" + line + "' with '" + answer + "'");
     }
     return answer.substr(4);
   }
@@ -152,7 +153,7 @@ PeerSolve solve(Served& served, const KspMethod& method, bool jacobi, double tol
   std::string reason;
   words >> solve.seconds >> solve.iterations >> reason;
   if (!words)
-    throw Error(ErrorKind::io, "PETSc's program answers a solve by '" + words.str() + "'");
+    throw Error(ErrorKind::io, "PETSc's program answered a solve with '" + words.str() + "'");
   solve.iterations = (solve.iterations + method.counted - 1) / method.counted;
   solve.status = status_of(reason);
   solve.x = served.numbers("result");
@@ -255,7 +256,7 @@ std::unique_ptr<Peer> petsc_peer() {
   if (!fs::exists(program, ignored)) {
     return std::make_unique<AbsentPeer>(
         "PETSc", "not found: " + program.string() +
-                     " (built where MPI and PETSc are; HEDDLE_PETSC_PEER may name it)");
+                     " (built where MPI and PETSc are installed; HEDDLE_PETSC_PEER can name it)");
   }
   constexpr double patience = 30;
   constexpr std::string_view word = "PETSc ";

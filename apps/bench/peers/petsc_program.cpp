@@ -76,7 +76,7 @@ LocalBlocks read_blocks(const char* path) {
   const std::int64_t begin = offsets.front(), count = offsets.back() - begin;
   const std::int64_t numbers = header.block_size * header.block_size;
   if (count * numbers > PETSC_MAX_INT || header.block_rows * header.block_size > PETSC_MAX_INT) {
-    fail("the matrix has more numbers than this PETSc's integers count");
+    fail("the matrix has more numbers than this PETSc's integers can count");
   }
   const auto columns = file.read_at<std::int32_t>(header.columns_at() + 4 * begin, count);
   const auto values =
@@ -333,7 +333,7 @@ Command parse_solve(const std::string& line) {
   words >> method >> preconditioner >> command.tolerance >> command.max_iterations;
   const bool known = method.size() < sizeof command.type &&
                      (preconditioner == "none" || preconditioner == "jacobi");
-  if (!words || !known) fail("'" + line + "' is no solve");
+  if (!words || !known) fail("'" + line + "' is not a solve");
   method.copy(command.type, method.size());
   command.jacobi = preconditioner == "jacobi";
   return command;

@@ -47,7 +47,7 @@ class Commands {
     Shared* mine = nullptr;
     MPI_Win_allocate_shared(sizeof(Shared), 1, MPI_INFO_NULL, PETSC_COMM_WORLD,
                             static_cast<void*>(&mine), &window_);
-    if (sem_init(&mine->announced, 1, 0) != 0) fail("no semaphore for a rank");
+    if (sem_init(&mine->announced, 1, 0) != 0) fail("cannot create the semaphore of a rank");
     MPI_Barrier(PETSC_COMM_WORLD);
   }
   Commands(const Commands&) = delete;

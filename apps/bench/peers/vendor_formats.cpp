@@ -13,7 +13,7 @@ namespace {
 void check_narrow(long long numbers) {
   if (numbers <= std::numeric_limits<int>::max()) return;
   throw Error(ErrorKind::unsupported,
-              std::to_string(numbers) + " numbers exceed what offsets of 32 bits name");
+              std::to_string(numbers) + " numbers exceed the range of offsets of 32 bits");
 }
 
 template <class S>

@@ -49,7 +49,7 @@ enum Choice : std::uint64_t { face_xy = 101, face_yz, face_zx, body, hub, thin, 
 
 void check_rows(Index rows, Index least) {
   if (rows >= least) return;
-  throw Error(ErrorKind::usage, "a pattern of this kind has at least " + std::to_string(least) +
+  throw Error(ErrorKind::usage, "a pattern of this kind needs at least " + std::to_string(least) +
                                     " rows, not " + std::to_string(rows));
 }
 

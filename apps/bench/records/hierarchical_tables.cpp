@@ -185,10 +185,9 @@ std::vector<TitledMatrix> hierarchical_tables(const std::vector<const Record*>& 
     return !quantity.starts_with("memory") && !is_edit(quantity) && !is_conversion(quantity);
   };
   std::vector<TitledMatrix> tables = {
-      {"Bytes an entry (figure 2)", "problem", bytes_of_entries(records)},
+      {"Bytes per entry (figure 2)", "problem", bytes_of_entries(records)},
       {"Mean and deviation over the problems that all ways have, the largest of each kind (tables "
-       "1 "
-       "and 2), and of the time for a compulsory byte; sums of trees with their schedules there; "
+       "1 and 2), and of the time for a compulsory byte; sums of trees whose schedules exist; "
        "products of other libraries by their fastest way; over A x: geometric mean",
        "way", spreads(records)},
       {"How trees compare: geometric means over the problems that have both sides, and the worst",

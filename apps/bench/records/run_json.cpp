@@ -247,7 +247,7 @@ Run run_from_json(const nlohmann::json& json) {
   if (version > schema_version) {
     refuse_json("schema_version", std::to_string(version) + " is newer than " +
                                       std::to_string(schema_version) +
-                                      ", the newest that is known here");
+                                      ", the newest version known here");
   }
   if (version < 1) refuse_json("schema_version", "must be at least 1");
   object.check_keys({"schema_version", "name", "date", "version", "commit", "command", "machine",

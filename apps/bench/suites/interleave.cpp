@@ -22,7 +22,7 @@ struct Turn {
 double timed(const TimedRun& run) {
   const double seconds = run();
   if (!std::isfinite(seconds) || seconds < 0) {
-    throw std::runtime_error("it told a time of " + std::to_string(seconds) + " s");
+    throw std::runtime_error("it reported a time of " + std::to_string(seconds) + " s");
   }
   return seconds;
 }
@@ -44,7 +44,7 @@ void or_failure(Turn& turn, F&& act) {
     act();
   } catch (const std::exception& error) {
     turn.outcome.failure = error.what();
-    if (turn.outcome.failure.empty()) turn.outcome.failure = "it failed without a word";
+    if (turn.outcome.failure.empty()) turn.outcome.failure = "it failed without a message";
   }
 }
 

@@ -65,7 +65,7 @@ std::vector<Record> kernel_compilation(const Problem& problem, const std::vector
       if (has_cache) {
         loaded[i].seconds = timings[1];
       } else {
-        loaded[i].failure = "there is no cache of kernels on disk";
+        loaded[i].failure = "there is no kernel cache on disk";
       }
     }
     const auto no_best = [](const Candidate&) { return std::optional<double>(); };

@@ -175,7 +175,8 @@ void check(Way& way, const Systems& systems, double tolerance) {
     constexpr double times_as_large = 100;
     const bool converged = candidate.status == "converged";
     if (converged && !(worst <= times_as_large * tolerance)) {
-      candidate.failure = "wrong result: it says converged, a residual is far above the tolerance";
+      candidate.failure =
+          "wrong result: it reports converged, but a residual is far above the tolerance";
     }
     if (converged) candidate.solve_seconds = solve.seconds;
     way.seconds = solve.seconds / static_cast<double>(std::max(1LL, solve.iterations()));

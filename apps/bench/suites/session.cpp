@@ -110,7 +110,7 @@ long long compulsory_bytes(const AnyMatrix& matrix) {
 
 std::string one_line(const std::string& message) {
   const std::string line = message.substr(0, message.find('\n'));
-  return line.empty() ? "it failed without a word" : line;
+  return line.empty() ? "it failed without a message" : line;
 }
 
 namespace {
@@ -194,7 +194,7 @@ std::string why_too_large(const ProblemName& problem, const Device& device) {
   };
   if (needed <= available) return "";
   return "not measured: all candidates side by side need about " + gigabytes(needed) +
-         " of the host's memory, " + gigabytes(available) + " are free";
+         " of the host's memory, but only " + gigabytes(available) + " are free";
 }
 
 }  // namespace heddle::bench

@@ -26,7 +26,7 @@ void take_difference(const Interleaved& short_ones, const Interleaved& long_ones
   Timing timing = detail::timings_of(pairs)[0];
   timing.median = (long_ones.timing.median - short_ones.timing.median) / iterations;
   if (!(timing.median > 0)) {
-    candidate.failure = "the machine was too busy to tell the time of an iteration";
+    candidate.failure = "the machine was too busy to time an iteration";
     return;
   }
   timing.lower_quartile = std::clamp(timing.lower_quartile, 0.0, timing.median);

@@ -69,10 +69,10 @@ double check(SolverContender& contender, const Problem& problem, double toleranc
       if (!std::isfinite(residual)) candidate.failure = solve.status + ", x is not finite";
     } else if (!(residual <= wrong)) {
       candidate.failure =
-          with_number("wrong result: it says converged, |b - A x| / |b| = %.2e", residual);
+          with_number("wrong result: it reports converged, but |b - A x| / |b| = %.2e", residual);
     } else if (residual > rounding * tolerance) {
       candidate.status = with_number(
-          "its recurrence converged, |b - A x| / |b| is above the tolerance: %.2e", residual);
+          "its recurrence converged, but |b - A x| / |b| is above the tolerance: %.2e", residual);
     }
     if (candidate.status == "converged") candidate.solve_seconds = seconds;
   });
@@ -215,7 +215,7 @@ void time_iterations(Session& session, const SolverContenders& contenders, doubl
     const auto difference = static_cast<double>(counted[i].many - counted[i].few);
     if (!(difference > 0)) {
       candidate.failure = "it ended after " + std::to_string(counted[i].many) +
-                          " iterations without being told to: none could be timed";
+                          " iterations by itself: none could be timed";
       continue;
     }
     take_difference(short_ones, long_ones, difference, candidate);

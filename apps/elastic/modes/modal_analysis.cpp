@@ -65,10 +65,10 @@ std::vector<Block> modal_mass(const Model& model) {
 void check_count(const Model& model, int count, int rigid) {
   const std::string beside =
       rigid == 0 ? ""
-                 : " beside the " + std::to_string(rigid) + " rigid motions that nothing holds";
+                 : " besides the " + std::to_string(rigid) + " rigid motions that nothing prevents";
   if (count + rigid > model.unknowns()) {
     detail::malformed_file("analysis.count is " + std::to_string(count) + ", but " +
-                           std::to_string(model.unknowns()) + " unknowns have no " +
+                           std::to_string(model.unknowns()) + " unknowns do not have " +
                            std::to_string(count) + " modes" + beside);
   }
   constexpr int most = EigenOptions::max_pairs;
@@ -76,7 +76,7 @@ void check_count(const Model& model, int count, int rigid) {
     const int left = most - rigid;
     detail::malformed_file("analysis.count is " + std::to_string(count) + "; " +
                            (left > 0 ? "at most " + std::to_string(left) : "no") +
-                           " modes are found" + beside);
+                           " modes can be found" + beside);
   }
 }
 

@@ -31,8 +31,9 @@ void print_modes(const Modes& found, double tolerance) {
   std::printf("backward   error |K x - M x omega^2| / ((|K| + omega^2 |M|) |x|), asked for %.1e\n",
               tolerance);
   if (found.rigid_motions > 0) {
-    std::printf("rigid      %d motions of frequency 0, which nothing holds, not among the modes\n",
-                found.rigid_motions);
+    std::printf(
+        "rigid      %d motions of frequency 0, which nothing prevents; not among the modes\n",
+        found.rigid_motions);
   }
   if (found.modes.empty()) return;
   std::printf("\nmode  frequency               error about  backward error\n");

@@ -22,7 +22,7 @@ std::string text_of(const MembraneChoice& choice, const AnyModel& model) {
           text += " (" + (choice.type.empty() ? std::string(M::types[0]) : choice.type) + ")";
         }
         if (!choice.parameters.empty()) {
-          text += " with " + std::to_string(choice.parameters.size()) + " own parameter" +
+          text += " with " + std::to_string(choice.parameters.size()) + " custom parameter" +
                   (choice.parameters.size() == 1 ? "" : "s");
         }
         return text;
@@ -38,7 +38,7 @@ void check_stimulus(const Stimulus& s, std::size_t k) {
   const std::string name = "stimulus " + std::to_string(k);
   for (const double value : {s.start, s.duration, s.amplitude, s.period}) {
     if (!std::isfinite(value)) {
-      throw Error(ErrorKind::not_finite, name + " has a value that is no number");
+      throw Error(ErrorKind::not_finite, name + " has a value that is not finite");
     }
   }
   if (s.duration <= 0) throw Error(ErrorKind::usage, name + " has no duration");
@@ -104,10 +104,11 @@ void MembraneCells::set_stimuli(std::span<const Stimulus> stimuli,
                                 std::span<const std::uint32_t> mask_of_cell) {
   if (stimuli.size() > max_stimuli) {
     throw Error(ErrorKind::usage, "there are " + std::to_string(stimuli.size()) +
-                                      " stimuli; the most are " + std::to_string(max_stimuli));
+                                      " stimuli; at most " + std::to_string(max_stimuli) +
+                                      " are possible");
   }
   if (mask_of_cell.size() != node_on_host_.size()) {
-    throw Error(ErrorKind::size_mismatch, "masks of stimuli for " +
+    throw Error(ErrorKind::size_mismatch, "stimulus masks for " +
                                               std::to_string(mask_of_cell.size()) + " of " +
                                               std::to_string(cells_) + " cells");
   }
@@ -139,7 +140,7 @@ std::vector<double> MembraneCells::resting_potential() const {
 void MembraneCells::advance(double* potential, const double* time, double dt, const Stream& stream,
                             CellRule rule, const BeforeDiffusion& next, const double* diffused) {
   if (is_tabulated() && shortest_stage(rule, dt) != tabulated_) {
-    throw Error(ErrorKind::usage, "the tables of the membranes are for other steps");
+    throw Error(ErrorKind::usage, "the membranes' tables were made for another step");
   }
   for (const Group& group : groups_) {
     const CellData data{.count = group.count,
@@ -234,8 +235,8 @@ void MembraneCells::set_state(std::span<const double> state) {
   std::size_t wanted = 0;
   for_each_plane(padded, [&](std::span<double> plane) { wanted += plane.size(); });
   if (state.size() != wanted) {
-    throw Error(ErrorKind::size_mismatch, "a state of " + std::to_string(state.size()) +
-                                              " numbers for cells that have " +
+    throw Error(ErrorKind::size_mismatch, "the state has " + std::to_string(state.size()) +
+                                              " numbers, but the cells have " +
                                               std::to_string(wanted));
   }
   std::size_t at = 0;

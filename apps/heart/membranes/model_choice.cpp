@@ -31,7 +31,7 @@ std::string quoted(const std::string& word) { return '"' + simulation::printable
 /// Rejects a value for which the model has no meaning.
 void check_sign(double value, Sign sign, const std::string& parameter) {
   const bool holds = sign == Sign::positive ? value > 0 : sign == Sign::any || value >= 0;
-  if (!std::isfinite(value)) throw Error(ErrorKind::not_finite, parameter + " is no number");
+  if (!std::isfinite(value)) throw Error(ErrorKind::not_finite, parameter + " is not finite");
   if (!holds) {
     throw Error(ErrorKind::usage, parameter + " is " + simulation::shortest(value) +
                                       "; it must be " +

@@ -22,7 +22,7 @@ void check_sizes(const NewtonTissue& tissue) {
   const std::size_t count = tissue.tetrahedron.size();
   if (count == 0) throw Error(ErrorKind::usage, "tissue without tetrahedra");
   for (const auto& [size, name] : {std::pair{tissue.fibre.size(), " fibres"},
-                                   std::pair{tissue.region.size(), " numbers of regions"}}) {
+                                   std::pair{tissue.region.size(), " region numbers"}}) {
     if (size == count) continue;
     throw Error(ErrorKind::size_mismatch, "tissue of " + std::to_string(count) +
                                               " tetrahedra was given " + std::to_string(size) +
@@ -37,12 +37,12 @@ void check(const NewtonTissue& tissue, const NewtonOptions& options) {
     all = all && is_positive(region.across) && is_positive(region.along);
   }
   if (!all) {
-    throw Error(ErrorKind::usage, "a time step and diffusivities of tissue are more than 0");
+    throw Error(ErrorKind::usage, "the time step and the diffusivities of tissue must be above 0");
   }
   if (!is_positive(options.tolerance) || !is_positive(options.least) ||
       !is_positive(options.solver_tolerance) || options.max_iterations < 0) {
     throw Error(ErrorKind::usage,
-                "tolerances of Newton's method are more than 0, and its iterations not fewer");
+                "tolerances of Newton's method must be above 0, and its iterations at least 0");
   }
   if (options.max_iterations >= NewtonProgress::max_residuals) {
     throw Error(ErrorKind::usage, "Newton's method takes up to " +
@@ -54,11 +54,11 @@ void check(const NewtonTissue& tissue, const NewtonOptions& options) {
     constexpr double rounding = 1e-12;
     const auto element = [&] { return "tetrahedron " + std::to_string(e); };
     if (!(std::abs(points::length(tissue.fibre[e]) - 1) <= rounding)) {
-      throw Error(ErrorKind::usage, "the fibre of " + element() + " is not of length 1");
+      throw Error(ErrorKind::usage, "the fibre of " + element() + " does not have length 1");
     }
     if (tissue.region[e] >= tissue.regions.size()) {
       throw Error(ErrorKind::out_of_range,
-                  element() + " is of region " + std::to_string(tissue.region[e]) + " of " +
+                  element() + " is in region " + std::to_string(tissue.region[e]) + " of " +
                       std::to_string(tissue.regions.size()) + ", counted from 0");
     }
   }
@@ -185,8 +185,8 @@ void NewtonScheme::set_stimulus(std::span<const double> of_nodes) { put(of_nodes
 
 void NewtonScheme::set_recovery(std::span<const double> of_elements) {
   if (of_elements.size() != recovery_before_.size()) {
-    throw Error(ErrorKind::size_mismatch, "a state of " + std::to_string(of_elements.size()) +
-                                              " cells, not of " +
+    throw Error(ErrorKind::size_mismatch, "the state has " + std::to_string(of_elements.size()) +
+                                              " cells, not " +
                                               std::to_string(recovery_before_.size()));
   }
   detail::copy_bytes(recovery_before_.data(), of_elements.data(), of_elements.size_bytes(),

@@ -167,8 +167,9 @@ SystemState NewtonSystem::state() const {
 void NewtonSystem::set_state(const SystemState& state) {
   const auto count = static_cast<std::size_t>(activation_.size());
   if (state.potential.size() != count || state.activation.size() != count) {
-    throw Error(ErrorKind::size_mismatch, "a state of " + std::to_string(state.potential.size()) +
-                                              " vertices, not of " + std::to_string(count));
+    throw Error(ErrorKind::size_mismatch, "the state has " +
+                                              std::to_string(state.potential.size()) +
+                                              " vertices, not " + std::to_string(count));
   }
   scheme_.set_recovery(state.membranes);
   scheme_.set_potential(state.potential);

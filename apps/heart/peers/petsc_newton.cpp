@@ -217,7 +217,7 @@ class PetscScheme {
 int run_case(const char* path) {
   const Case given = read_case(path);
   if (!given.slab || given.time.scheme != Scheme::newton) {
-    throw Error(ErrorKind::usage, std::string(path) + " is no slab with the scheme newton");
+    throw Error(ErrorKind::usage, std::string(path) + " is not a slab with the scheme newton");
   }
   const Model model =
       make_model(mesh::make_slab(given.slab->sides, given.slab->h, given.slab->split), given);

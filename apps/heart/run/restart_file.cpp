@@ -102,7 +102,7 @@ class Reader {
     return values;
   }
   void expect_end() const {
-    if (left_ != 0) refuse("goes on behind its end");
+    if (left_ != 0) refuse("has trailing data");
   }
   [[noreturn]] void refuse(const std::string& what) const {
     throw Error(ErrorKind::malformed_file, path_ + ": the state " + what);
@@ -137,7 +137,7 @@ SystemState read_restart(const std::string& path, const RunIdentity& run) {
   std::array<char, magic.size()> begin{};
   reader.read(begin.data(), begin.size());
   if (std::string_view(begin.data(), begin.size()) != magic) {
-    reader.refuse("is none of heddle-heart's, or one of another version");
+    reader.refuse("is not from heddle-heart, or is from another version");
   }
   Identity identity;
   for (std::uint64_t items = reader.number(); items > 0; --items) {
@@ -154,7 +154,7 @@ SystemState read_restart(const std::string& path, const RunIdentity& run) {
   }
   reader.expect_end();
   const std::string different = differences(identity, run.after(state.steps));
-  if (!different.empty()) reader.refuse("is of a run with other: " + different);
+  if (!different.empty()) reader.refuse("is from a run that differs in: " + different);
   return state;
 }
 

@@ -127,10 +127,10 @@ class Run {
   void resume() {
     const SystemState state = read_restart(*options_.resume, *identity_);
     if (state.steps >= outcome_.given.time.steps) {
-      throw Error(ErrorKind::usage, *options_.resume + ": the state is of " +
+      throw Error(ErrorKind::usage, *options_.resume + ": the state is from " +
                                         simulation::shortest(static_cast<double>(state.steps) *
                                                              outcome_.given.time.step) +
-                                        " ms, and the case ends at " +
+                                        " ms, but the case ends at " +
                                         simulation::shortest(outcome_.given.time.end()) + " ms");
     }
     system_->set_state(state);
@@ -195,7 +195,7 @@ class Run {
       return lost + "; " + *options_.restart + " has the state at " + simulation::shortest(time) +
              " ms";
     } catch (const Error& error) {
-      return lost + "; nor is the state kept: " + error.what();
+      return lost + "; the state was not saved either: " + error.what();
     }
   }
 
@@ -233,11 +233,10 @@ class Run {
     if (std::exchange(is_told_of_tables_, true)) return;
     const Failure most = failure_of(system_->potential_of_vertices(), system_->time());
     char text[240];
-    std::snprintf(
-        text, sizeof text,
-        "at %.6g ms the potential is %.4g mV at %s, where the membranes' tables have ended, at "
-        "%g mV; \"tables\": false goes on by formulas",
-        most.time, most.potential, vertex_text(most).c_str(), largest_of_tables);
+    std::snprintf(text, sizeof text,
+                  "at %.6g ms the potential is %.4g mV at %s, beyond the membranes' tables, which "
+                  "end at %g mV; \"tables\": false uses formulas",
+                  most.time, most.potential, vertex_text(most).c_str(), largest_of_tables);
     outcome_.warnings.emplace_back(text);
   }
 
@@ -355,7 +354,7 @@ class Run {
 std::string failure_text(const Failure& failure) {
   const std::string vertex = vertex_text(failure);
   const std::string when = "at " + simulation::shortest(failure.time) + " ms ";
-  if (!failure.is_finite) return when + "the potential is not finite, at first at " + vertex;
+  if (!failure.is_finite) return when + "the potential is not finite, first at " + vertex;
   if (failure.of_solve) {
     return when + "the step was not solved: " + std::string(name(*failure.of_solve)) +
            "; the potential is largest at " + vertex;

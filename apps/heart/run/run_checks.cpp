@@ -33,7 +33,7 @@ void check_restart_every(double every, double step) {
   }
   const double whole = std::round(every / step);
   if (whole < 1e15 && !(std::abs(whole * step - every) <= 1e-6 * step)) {
-    throw Error(ErrorKind::usage, "--restart-every is no whole number of time steps of " +
+    throw Error(ErrorKind::usage, "--restart-every is not a whole number of time steps of " +
                                       simulation::shortest(step) + " ms");
   }
 }

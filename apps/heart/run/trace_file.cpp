@@ -32,9 +32,8 @@ void TraceFile::take_earlier(const std::string& path, const std::string& first, 
   std::string line;
   if (!std::getline(earlier, line)) return;
   if (line != first) {
-    throw Error(ErrorKind::usage, "--traces " + path +
-                                      " has other columns than the run that goes on; give another "
-                                      "name");
+    throw Error(ErrorKind::usage,
+                "--traces " + path + " has other columns than the resumed run; give another name");
   }
   // A last line without a line end was cut off.
   while (std::getline(earlier, line) && !earlier.eof()) {

@@ -53,7 +53,7 @@ class UnusualValues {
     return value >= range.least && value <= range.most;
   }
   void add(const std::string& place, const UsualRange& range, double value) {
-    tell(place + range.what + " is " + shortest(value) + " " + range.unit + "; usual is " +
+    tell(place + range.what + " is " + shortest(value) + " " + range.unit + "; usual values are " +
          shortest(range.least) + " to " + shortest(range.most));
   }
 
@@ -70,7 +70,7 @@ void check_membranes(const Case& given, UnusualValues& found) {
       if (set == choice.parameters.end() || known.is_usual(set->second)) continue;
       const std::string unit = known.unit == "1" ? "" : " " + known.unit;
       std::string text = "the parameter " + known.name + " of " + choice.model + " is ";
-      text += shortest(set->second) + unit + "; its own value is ";
+      text += shortest(set->second) + unit + "; its default is ";
       text += shortest(known.own) + unit;
       if (std::find(told.begin(), told.end(), text) != told.end()) continue;
       told.push_back(text);
@@ -94,8 +94,8 @@ void check_wall(const FibreCase& fibres, UnusualValues& found) {
   constexpr double half_turn = 3.2;  // radians, rounded up
   const double largest = std::max(std::abs(fibres.angle_from), std::abs(fibres.angle_to));
   if (fibres.type != FibreCase::Type::wall || largest == 0 || largest > half_turn) return;
-  found.tell("fibres: angles are degrees, and " + shortest(largest) +
-             " is the largest; radians would be so small");
+  found.tell("fibres: angles are in degrees, and " + shortest(largest) +
+             " is the largest; are they in radians?");
 }
 
 void check_times(const Case& given, UnusualValues& found) {

@@ -173,7 +173,7 @@ int write_problems(const Options& options, const Device& device, TerminalProgres
   namespace fs = std::filesystem;
   std::error_code error;
   if (!fs::is_directory(options.write_problems, error)) {
-    throw Error(ErrorKind::io, "--write-problems " + options.write_problems + " is no folder");
+    throw Error(ErrorKind::io, "--write-problems " + options.write_problems + " is not a folder");
   }
   const std::vector<BenchStep> steps = generated_steps(options, device);
   if (steps.empty()) {
@@ -218,7 +218,7 @@ int measure_all(const Options& options) {
   }
   for (const std::string& text : options.plans) check_plan_text(text, device);
   if (!(options.tolerance > 0 && options.tolerance < 1)) {
-    throw Error(ErrorKind::usage, "--tolerance is more than 0 and below 1");
+    throw Error(ErrorKind::usage, "--tolerance must be more than 0 and below 1");
   }
   if (!options.entry.empty()) parse_entry_kind(options.entry);
   const std::vector<BenchStep> steps = steps_of(options, device);

@@ -14,22 +14,21 @@ void add_bench_options(CLI::App& command, BenchOptions& options) {
         ->expected(1)
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   };
-  repeatable(
-      "--suite", options.suites,
-      "product, solver, right-hand-sides, layouts, setup, scaling, assembly or hierarchical; "
-      "all without it; may be repeated",
-      "NAME");
+  repeatable("--suite", options.suites,
+             "product, solver, right-hand-sides, layouts, setup, scaling, assembly or "
+             "hierarchical; default: all; may be repeated",
+             "NAME");
   repeatable("--problem", options.problems,
-             "only this of the problems that --list shows; may be repeated", "NAME");
+             "measure only this problem of those that --list shows; may be repeated", "NAME");
   repeatable("--plan", options.plans,
-             "a further plan for Heddle, as in `heddle spmv`; may be repeated", "TEXT");
+             "an additional plan for Heddle, as in `heddle spmv`; may be repeated", "TEXT");
   command
       .add_option("--profile", options.profile,
-                  "a tuning profile, whose plan for each problem is a further one for Heddle")
+                  "a tuning profile, whose plan for each problem is an additional one for Heddle")
       ->type_name("FILE");
   options.processor.add_to(command);
   command.add_flag("--quick", options.quick, "few problems and repetitions: a minute or two");
-  command.add_flag("--list", options.list, "show the problems that would be measured, and end");
+  command.add_flag("--list", options.list, "show the problems that would be measured, and exit");
   command
       .add_option("--write-problems", options.write_problems,
                   "measure nothing: write the problems that --list shows into this folder, as .npz")
@@ -40,29 +39,31 @@ void add_bench_options(CLI::App& command, BenchOptions& options) {
       ->type_name("DIR");
   command
       .add_option("--entry", options.entry,
-                  "what the files of --matrices are folded into; found out without it")
+                  "entry that the files of --matrices are folded into; default: detected")
       ->transform(any_case())
       ->type_name("KIND");
   command
       .add_option("--repetitions", options.repetitions,
-                  "of each, interleaved, at most [25, with --quick 5]")
+                  "maximum repetitions of each, interleaved [25, with --quick 5]")
       ->transform(whole_number(3, 100000))
       ->type_name("N");
   command
       .add_option("--tolerance", options.tolerance,
-                  "on |b - A x| / |b| of complete solves in double precision")
+                  "limit on |b - A x| / |b| of complete solves in double precision")
       ->capture_default_str()
       ->type_name("T");
   command.add_option("-o,--output", options.output, "where to write the run as JSON")
       ->type_name("FILE");
   command.add_option("--html", options.html, "where to write the run as one page of HTML")
       ->type_name("FILE");
-  command.add_flag("--json", options.json, "the run as JSON on standard output, not as a table");
-  command.add_option("--name", options.name, "of the run [date and device]")->type_name("TEXT");
+  command.add_flag("--json", options.json,
+                   "print the run as JSON on standard output, not as a table");
+  command.add_option("--name", options.name, "name of the run [date and device]")
+      ->type_name("TEXT");
   command.add_flag("-q,--quiet", options.quiet, "no progress, and no table");
   command
       .add_option("--compare", options.compare,
-                  "measure nothing: hold two runs against each other; status 1 if one is slower")
+                  "measure nothing: compare two runs; status 1 if something is slower")
       ->type_name("OLD NEW")
       ->expected(2);
   command
@@ -72,10 +73,9 @@ void add_bench_options(CLI::App& command, BenchOptions& options) {
       ->check(positive_number(true))
       ->type_name("T");
   command
-      .add_option(
-          "--results", options.results,
-          "measure nothing: the page of results of the runs in this folder, and of those of "
-          "`heddle tune --json` in its folder tuning, to --output")
+      .add_option("--results", options.results,
+                  "measure nothing: write the results page of the runs in this folder, and of "
+                  "those of `heddle tune --json` in its subfolder tuning, to --output")
       ->type_name("DIR");
   command.footer(
       "Example: heddle bench --quick --problem surface-2562 -o run.json --html run.html\n"
@@ -107,7 +107,7 @@ void check_bench_options(const CLI::App& command) {
     refuse(mode, {"--output"});
   }
   if (is_given("--threshold") && !is_given("--compare")) {
-    throw Error(ErrorKind::usage, "--threshold is of --compare");
+    throw Error(ErrorKind::usage, "--threshold is for --compare");
   }
 }
 

@@ -27,7 +27,7 @@ void add_companion(CLI::App& app, const Companion& companion, char** argv) {
     execv(program.c_str(), argv);
     throw Error(ErrorKind::usage,
                 "`heddle " + std::string(companion.name) + "` is the program " + program.string() +
-                    ", which does not start: " + std::strerror(errno) +
+                    ", which cannot be started: " + std::strerror(errno) +
                     " (the build's target is heddle_" + companion.name + "_program)");
   });
 }

@@ -14,8 +14,8 @@ struct Companion {
 
 inline constexpr Companion tune_companion{
     "tune", "Find the best plan for a matrix, or a set of them, on this device"};
-inline constexpr Companion bench_companion{"bench",
-                                           "Products, solves and set-up beside other libraries"};
+inline constexpr Companion bench_companion{
+    "bench", "Compare products, solves and set-up with other libraries"};
 
 /// Lists the command under `app`; when chosen, the process becomes the companion, with `argv`.
 /// Throws `Error` (usage) if that program is missing.

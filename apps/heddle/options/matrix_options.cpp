@@ -22,14 +22,15 @@ void MatrixOptions::add_to(CLI::App& command) {
 void MatrixOptions::add_settings_to(CLI::App& command) {
   CLI::Option* const kind = command.add_option(
       "--entry", entry,
-      "real, complex, quaternion, dual-quaternion, block2, block3, block4, block6, "
-      "complex-block3: what the file's numbers are folded into");
-  kind->default_str("real, or complex where the file's numbers are")
+      "entry that the file's numbers are folded into: real, complex, quaternion, dual-quaternion, "
+      "block2, block3, block4, block6, complex-block3");
+  kind->default_str("real, or complex if the file's numbers are")
       ->transform(any_case())
       ->type_name("KIND");
   command
-      .add_option("--entry-definition", entry_definition,
-                  "an entry of your own instead: a JSON file, see docs/inside/adding-an-entry.md")
+      .add_option(
+          "--entry-definition", entry_definition,
+          "an entry of your own instead, from a JSON file; see docs/inside/adding-an-entry.md")
       ->type_name("FILE")
       ->excludes(kind);
   command.add_option("--precision", precision, "double or single")
@@ -37,7 +38,7 @@ void MatrixOptions::add_settings_to(CLI::App& command) {
       ->transform(any_case())
       ->type_name("P");
   processor.add_to(command);
-  command.add_flag("-q,--quiet", quiet, "no progress, and no report but --json");
+  command.add_flag("-q,--quiet", quiet, "no progress, and no report except --json");
 }
 
 void MatrixOptions::add_inputs(RunFiles& files) const {
@@ -63,11 +64,10 @@ std::unique_ptr<TerminalProgress> MatrixOptions::progress() const {
 
 void add_plan_option(CLI::App& command, std::string& plan) {
   command
-      .add_option(
-          "--plan", plan,
-          "layout and schedule: a paper's name (CSR, ELL, Sl-32, pJDS, K1rs, K2rs, "
-          "...), key=value,..., or both; chosen without it; chosen,schedule=dynamic changes "
-          "that; full reports all its keys")
+      .add_option("--plan", plan,
+                  "layout and schedule: a paper's name (CSR, ELL, Sl-32, pJDS, K1rs, K2rs, ...), "
+                  "key=value,..., or both; default: chosen automatically; chosen,schedule=dynamic "
+                  "changes that; full reports all its keys")
       ->type_name("TEXT");
 }
 

@@ -24,18 +24,16 @@ void MultigridOption::add_to(CLI::App& command, Settings& settings) {
 
 void MultigridOption::add_candidates_to(CLI::App& command) {
   command
-      .add_option(
-          "--coordinates", coordinates_,
-          "of multigrid: an array file of a point for each row of block2 or block3 entries; "
-          "coarse levels then have the motions of a rigid body, without it the constants")
+      .add_option("--coordinates", coordinates_,
+                  "multigrid: an array file with a point for each row of block2 or block3 entries; "
+                  "coarse levels then have the motions of a rigid body instead of the constants")
       ->type_name("FILE")
       ->group(group);
   command
-      .add_option(
-          "--candidates", candidates_,
-          "of multigrid: adaptive, which finds fields that the matrix nearly maps to 0 from "
-          "random ones, or array files of such fields, one each; without it the constants, "
-          "or what --coordinates gives")
+      .add_option("--candidates", candidates_,
+                  "multigrid: adaptive, which starts from random fields and finds those that the "
+                  "matrix nearly maps to 0, or array files of such fields, one each; default: the "
+                  "constants, or those of --coordinates")
       ->expected(1, 6)
       ->type_name("FILE")
       ->group(group);
@@ -57,8 +55,7 @@ void MultigridOption::add_inputs(RunFiles& files) const {
 void MultigridOption::check_candidates() const {
   if (coordinates_.empty() || candidates_.empty()) return;
   throw Error(ErrorKind::usage,
-              "--coordinates are where candidates come from, and --candidates names others: give "
-              "one of them");
+              "--coordinates and --candidates both define the candidates: give one of them");
 }
 
 void MultigridOption::check(const ComposedChoice& preconditioner, const Settings& settings) const {
@@ -97,8 +94,9 @@ void MultigridOption::read_points(const AnyMatrix& matrix, const Device& device,
   const bool is_block2 = !entry.definition() && entry.kind() == EntryKind::block2;
   const bool is_block3 = !entry.definition() && entry.kind() == EntryKind::block3;
   if (!is_block2 && !is_block3) {
-    throw Error(ErrorKind::usage, "--coordinates are of rows of block2 or block3 entries, not of " +
-                                      std::string(entry.name()));
+    throw Error(ErrorKind::usage,
+                "--coordinates are for rows of block2 or block3 entries, not of " +
+                    std::string(entry.name()));
   }
   const AnyField read =
       AnyField::read(coordinates_, entry, Precision::double_precision, device, progress);

@@ -37,7 +37,8 @@ extern "C" void tell(int) {
 }  // namespace
 
 OnInterrupt::OnInterrupt(std::function<void()> act) : act_(std::move(act)) {
-  if (pipe2(pipe_ends, O_CLOEXEC) != 0) throw Error(ErrorKind::internal, "no pipe for signals");
+  if (pipe2(pipe_ends, O_CLOEXEC) != 0)
+    throw Error(ErrorKind::internal, "cannot create a pipe for signals");
   signals = 0;
   waiting_ = std::thread([this] { wait(); });
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {

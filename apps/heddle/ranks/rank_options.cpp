@@ -30,11 +30,10 @@ void RankOptions::add_number_to(CLI::App& command, bool predicts) {
       command
           .add_option_function<std::string>(
               "--ranks", take,
-              std::string("solve on so many ranks, threads of this process that each have a "
-                          "part of the rows; --threads of the device are shared among them, "
-                          "and --device may name a GPU for each: cuda:0,cuda:1") +
-                  (predicts ? "; auto takes as many of those GPUs as are predicted to be "
-                              "worth it"
+              std::string("solve on N ranks, threads of this process that each own a part of the "
+                          "rows; they share the --threads of the device, and --device may name a "
+                          "GPU for each: cuda:0,cuda:1") +
+                  (predicts ? "; auto uses as many of those GPUs as are predicted to be worth it"
                             : ""))
           ->transform(CLI::Validator(number_or_auto, predicts ? "1 to 1024 or auto" : "1 to 1024"))
           ->type_name(predicts ? "N|auto" : "N")
@@ -48,8 +47,9 @@ void RankOptions::add_to(CLI::App& command, bool in_processes, bool predicts) {
 
 void RankOptions::check_use(const std::string& device) const {
   if (is_automatic && !detail::names_any_ranks(shared().partition)) {
-    throw Error(ErrorKind::usage,
-                "--partition with first rows names the ranks: give their number, not auto");
+    throw Error(
+        ErrorKind::usage,
+        "--partition with first rows fixes the number of ranks: give that number, not auto");
   }
   if (is_given()) return;
   if (device.find(',') != std::string::npos) {
@@ -75,12 +75,12 @@ std::vector<Device> RankOptions::devices(const DeviceOption& option, bool quiet)
     throw Error(ErrorKind::usage, "--device " + option.device + " names " +
                                       std::to_string(devices.size()) + " devices for " +
                                       std::to_string(ranks) +
-                                      " ranks: one for each, or one for all");
+                                      " ranks: give one for each, or one for all");
   }
   for (const Device& device : devices) {
     if (device.on_gpu() == devices.front().on_gpu()) continue;
     throw Error(ErrorKind::unsupported,
-                "--device " + option.device + ": ranks are all on GPUs, or all on the CPU");
+                "--device " + option.device + ": ranks must be all on GPUs, or all on the CPU");
   }
   check_transfer(devices.front());
   devices.resize(count, Device(devices.front()));

@@ -92,7 +92,7 @@ void describe(ReportLines& report, const RankSummary& summary) {
   report.add("halo",
              counts(summary.halo) + " rows of " + counts(summary.neighbours) + " neighbours");
   report.add("of ranks",
-             formatted("product %s, in it waiting for the exchange %s; exchange %s; sums %s",
+             formatted("product %s, of which waiting for the exchange %s; exchange %s; sums %s",
                        times(summary.product).c_str(), times(summary.waiting).c_str(),
                        times(summary.exchanging).c_str(), times(summary.sums).c_str()));
   report.add("memory", readable_bytes(static_cast<double>(summary.memory)) + " of all ranks");

@@ -12,7 +12,7 @@ namespace heddle::cli {
 void ScalingOptions::add_to(CLI::App& command) {
   add_settings(command, SettingUse::description,
                {"scaling", "ranks", "partition", "rates", "unknowns"}, settings_);
-  command.add_option("--plot", picture_, "of --scaling: where to draw the speedups (.svg)")
+  command.add_option("--plot", picture_, "scaling: where to draw the speedups (.svg)")
       ->type_name("FILE");
 }
 
@@ -68,7 +68,7 @@ void ScalingOptions::draw(const detail::Scaling& scaling, const std::string& tit
   };
   using report::Mark;
   using Of = const detail::ScalingPoint&;
-  add("as many times", Mark::none, 1, scaling.points, [](Of of) { return double(of.ranks); });
+  add("ideal", Mark::none, 1, scaling.points, [](Of of) { return double(of.ranks); });
   add("product, task", Mark::disc, 0, scaling.points,
       [&](Of of) { return scaling.product_alone / of.product_task; });
   add("product, vector", Mark::ring, 2, scaling.points,

@@ -59,8 +59,8 @@ void print(const detail::Scaling& scaling) {
   std::cout.flush();
   if (!scaling.weak.points.empty()) {
     std::printf(
-        "weak        efficiency where each rank has all these rows: the halo grows as their "
-        "number to the %.2f\n",
+        "weak        efficiency where each rank has all these rows: the halo grows as their number "
+        "to the power %.2f\n",
         scaling.weak.exponent);
   }
   std::printf("best        %s\n", scaling.best == 1

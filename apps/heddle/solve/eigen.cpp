@@ -37,7 +37,7 @@ void check(const EigenCommand& options, const Device& device, bool on_ranks) {
   check_plan_text(options.plan, device);
   options.storage.check_use({options.plan}, options.profile);
   if (options.storage.is_hierarchical() && !options.plan.empty()) {
-    throw Error(ErrorKind::usage, "--plan is of sliced storage, not of --storage hisparse");
+    throw Error(ErrorKind::usage, "--plan is for sliced storage, not for --storage hisparse");
   }
   if (options.output) io::check_field_path("--output", *options.output);
   RunFiles files;
@@ -75,8 +75,8 @@ void add_eigen(CLI::App& app, int& status, Communicator* ranks) {
   options->matrix.add_to(*command);
   command
       ->add_option("--mass", options->mass,
-                   "M of A x = M x lambda, a Hermitian positive definite matrix of the same "
-                   "entries; 1 without it")
+                   "M of A x = M x lambda, a Hermitian positive definite matrix with the same "
+                   "entries; default: 1")
       ->type_name("FILE");
   command
       ->add_option("-o,--output", options->output,
@@ -94,7 +94,7 @@ void add_eigen(CLI::App& app, int& status, Communicator* ranks) {
   options->storage.add_to(*command);
   options->ranks.add_to(*command, ranks != nullptr, false);
   options->profile.add_to(*command, options->matrix.quiet);
-  command->add_flag("--json", options->json, "the report as one JSON object");
+  command->add_flag("--json", options->json, "print the report as one JSON object");
   add_settings_file(*command);
   command->footer(
       "Example: heddle eigen dirac.mtx.gz --entry quaternion --count 2 --tolerance 1e-6 --output "

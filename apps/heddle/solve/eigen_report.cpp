@@ -30,7 +30,7 @@ void describe_memory(ReportLines& lines, const FoundPairs& found) {
   const StorageFacts& storage = found.storage;
   const std::string of_solver = readable_bytes(found.solver_memory);
   lines.add({{"solver_memory", found.solver_memory}});
-  if (storage.ranks) return lines.add("solver", of_solver + " of a rank");
+  if (storage.ranks) return lines.add("solver", of_solver + " per rank");
   const bool is_sliced = storage.tree.empty();
   std::string text = is_sliced ? to_string(storage.memory) : to_string(storage.tree_memory);
   if (!is_sliced && storage.memory.total() > 0) {
@@ -48,7 +48,7 @@ void describe_pairs(ReportLines& lines, const EigenReport& report) {
              {"products", report.products},
              {"restarts", report.restarts}});
   if (report.eigenvalues.empty()) return;
-  lines.append("\n      eigenvalue                 error about  residual\n");
+  lines.append("\n      eigenvalue                 est. error   residual\n");
   for (std::size_t k = 0; k < report.eigenvalues.size(); ++k) {
     lines.append(formatted("%4zu  %-25.16g  %-11.1e  %.3e\n", k + 1, report.eigenvalues[k],
                            report.error_estimates[k], report.residuals[k]));

@@ -22,9 +22,9 @@ namespace {
 AnyMatrix read_square(const EigenCommand& options, const std::string& path, Progress* progress) {
   AnyMatrix matrix = options.matrix.read(path, progress);
   if (matrix.rows() == matrix.columns()) return matrix;
-  throw Error(ErrorKind::size_mismatch, path + " makes " + std::to_string(matrix.rows()) + " x " +
+  throw Error(ErrorKind::size_mismatch, path + " gives " + std::to_string(matrix.rows()) + " x " +
                                             std::to_string(matrix.columns()) +
-                                            " entries; eigenvalues are those of a square matrix");
+                                            " entries; eigenvalues need a square matrix");
 }
 
 /// The number of dimensions of the vectors over the entry's ring; at least 1.

@@ -41,7 +41,7 @@ int scalars_of_number(const AnyEntry& entry) {
                               : "") +
           ", the matrix has " + std::to_string(wanted.rows) +
           (wanted.are_of_columns ? " columns" : "") +
-          (count > 1 ? ", and fields are " + std::to_string(count) : ""));
+          (count > 1 ? ", and the number of fields is " + std::to_string(count) : ""));
 }
 
 }  // namespace
@@ -69,7 +69,7 @@ FieldsOfFile read_fields(const std::string& option, const std::string& path,
   if (layout.count() > most) {
     throw Error(ErrorKind::size_mismatch,
                 option + " " + path + " has " + std::to_string(layout.count()) +
-                    " columns, and up to " + std::to_string(most) + " are solved side by side");
+                    " columns, but at most " + std::to_string(most) + " are solved side by side");
   }
   FieldsOfFile read{{}, path + (layout.are_real_parts() ? " (real numbers, as real parts)" : "")};
   for (int k = 0; k < layout.count(); ++k) {

@@ -17,18 +17,17 @@ namespace {
 void add_system(CLI::App& command, SolveOptions& options) {
   command
       .add_option("--rhs", options.rhs,
-                  "b: a file (.mtx, .npy, .txt), several side by side, or 'ones' (the number 1 "
-                  "everywhere); without it b = A x* with a random x*, and the report shows the "
-                  "error against that")
+                  "b: a file (.mtx, .npy, .txt) with one or several side by side, or 'ones' (the "
+                  "number 1 everywhere); default: b = A x* with a random x*, and the report shows "
+                  "the error against x*")
       ->type_name("FILE|ones");
   command
       .add_option("--right-hand-sides", options.right_hand_sides,
-                  "systems with this matrix that are solved side by side; the report tells most "
-                  "of the one that took longest [as many as --rhs has columns of, or 1]")
+                  "number of systems with this matrix to solve side by side; the report says most "
+                  "about the one that took longest [the number in --rhs, or 1]")
       ->transform(whole_number(1, 1000))
       ->type_name("N");
-  command.add_option("--guess", options.guess, "where to start from; zero without it")
-      ->type_name("FILE");
+  command.add_option("--guess", options.guess, "starting point; default: zero")->type_name("FILE");
   command
       .add_option("-o,--output", options.output,
                   "where to write x, one entry a row: .mtx, .mtx.gz, .npy or .txt")
@@ -62,8 +61,8 @@ void add_report(CLI::App& command, SolveOptions& options) {
   options.history.add_to(command);
   command
       .add_flag("--monitor", options.monitor,
-                "a table of the residual on standard error, while it iterates; on a GPU as often "
-                "as the host looks, about every 20 ms")
+                "print a table of the residual on standard error while iterating; on a GPU as "
+                "often as the host checks, about every 20 ms")
       ->group("output");
   command
       .add_option("--repetitions", options.repetitions,
@@ -72,11 +71,11 @@ void add_report(CLI::App& command, SolveOptions& options) {
       ->transform(whole_number(1, 100000))
       ->type_name("N")
       ->group("output");
-  command.add_option("--seed", options.seed, "of the random solution")
+  command.add_option("--seed", options.seed, "seed of the random solution")
       ->capture_default_str()
       ->transform(whole_number())
       ->group("output");
-  command.add_flag("--json", options.json, "the report as one JSON object");
+  command.add_flag("--json", options.json, "print the report as one JSON object");
 }
 
 /// Moves options that fewer people use to the help of their group.

@@ -124,9 +124,9 @@ SolveHistory history_of(const std::vector<double>& residuals, const Report& repo
 void HistoryOptions::add_to(CLI::App& command) {
   command.add_option("--history", table_, "where to write the residuals as CSV")->type_name("FILE");
   command
-      .add_option("--plot", picture_,
-                  "where to draw the residuals over the iterations (.svg); of several "
-                  "repetitions the last one's")
+      .add_option(
+          "--plot", picture_,
+          "where to draw the residuals over the iterations (.svg), those of the last repetition")
       ->type_name("FILE");
 }
 

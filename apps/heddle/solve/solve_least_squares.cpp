@@ -38,7 +38,7 @@ struct LeastSquaresOutcome : RunFacts {
 void refuse_other_options(const SolveOptions& options, const std::string& reason) {
   const auto refuse = [&](const std::string& option, const char* why) {
     throw Error(ErrorKind::usage,
-                "lsmr solves (" + reason + "), and " + option + " is not for it: " + why);
+                "the solver is lsmr (" + reason + "), and " + option + " is not for it: " + why);
   };
   if (const std::string named = preconditioner_of(options); named != automatic && named != "none") {
     refuse("--preconditioner " + *options.preconditioner, "it takes none");

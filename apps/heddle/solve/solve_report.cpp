@@ -43,7 +43,7 @@ std::string remedy_for(double factor, const SolveOutcome& outcome) {
     text += "--candidates adaptive, ";
   char strength[32];
   std::snprintf(strength, sizeof strength, "%g", choice.strength);
-  return text + "another --strength than " + strength + ", or --preconditioner jacobi";
+  return text + "a --strength other than " + strength + ", or --preconditioner jacobi";
 }
 
 Json error_of(const SolveOutcome& outcome, std::size_t system) {
@@ -137,7 +137,7 @@ const char* returned_in_words(const Report& report) {
     case Returned::last:
       return "last: x of the last iteration";
     case Returned::best:
-      return "best: x of the least residual that was looked at";
+      return "best: x with the smallest residual that was checked";
     default:
       return "guess: no iteration found a better x";
   }

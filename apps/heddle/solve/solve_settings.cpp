@@ -28,7 +28,7 @@ void check_field_precision(const SolveOptions& options) {
 
 void check(const SolveOptions& options, const Device& device) {
   if (!std::isfinite(options.shift)) {
-    throw Error(ErrorKind::usage, "--shift is a finite number");
+    throw Error(ErrorKind::usage, "--shift must be a finite number");
   }
   check_for_method(options.settings, options.method);
   check_field_precision(options);
@@ -40,7 +40,7 @@ void check(const SolveOptions& options, const Device& device) {
   check_plan_text(options.plan, device);
   options.storage.check_use({options.plan}, options.profile);
   if (options.storage.is_hierarchical() && !options.plan.empty()) {
-    throw Error(ErrorKind::usage, "--plan is of sliced storage, not of --storage hisparse");
+    throw Error(ErrorKind::usage, "--plan is for sliced storage, not for --storage hisparse");
   }
   RunFiles files;
   options.matrix.add_inputs(files);
@@ -68,12 +68,13 @@ void check_block_columns(const SolveOptions& options, std::size_t right_hand_sid
 
 void check_square(const AnyMatrix& matrix, const SolveOptions& options) {
   if (matrix.rows() == matrix.columns()) return;
-  throw Error(ErrorKind::size_mismatch,
-              options.matrix.path + " makes " + std::to_string(matrix.rows()) + " x " +
-                  std::to_string(matrix.columns()) + " entries; " +
-                  (options.method == "auto"
-                       ? "least squares need entries with an adjoint, and all else a square matrix"
-                       : options.method + " needs a square matrix, --solver lsmr does not"));
+  throw Error(
+      ErrorKind::size_mismatch,
+      options.matrix.path + " gives " + std::to_string(matrix.rows()) + " x " +
+          std::to_string(matrix.columns()) + " entries; " +
+          (options.method == "auto"
+               ? "least squares needs entries with an adjoint, everything else a square matrix"
+               : options.method + " needs a square matrix, --solver lsmr does not"));
 }
 
 double tolerance_of(const SolveOptions& options, Precision precision) {

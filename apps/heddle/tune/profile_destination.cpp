@@ -39,7 +39,7 @@ std::string path_in_cache(const DeviceProperties& here) {
     throw Error(ErrorKind::io, "there is no home folder for profiles; name a file with --output");
   }
   if (const std::error_code failed = make_private_folder(folder)) {
-    throw Error(ErrorKind::io, "cannot make the folder of profiles " + folder + ": " +
+    throw Error(ErrorKind::io, "cannot create the profile folder " + folder + ": " +
                                    failed.message() + "; name a file with --output");
   }
   return (fs::path(folder) / file_name_of(here)).string();

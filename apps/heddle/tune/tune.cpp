@@ -112,7 +112,7 @@ int list(const TuneCommand& options, const Device& device) {
     subject.entries = Offset(rows) * row_length;
     subject.entry_bytes =
         visit_entry(entry.kind(), precision, []<class E>() { return static_cast<int>(sizeof(E)); });
-    words = "one of a million rows, 7 entries each";
+    words = "one with a million rows of 7 entries each";
   } else {
     const auto progress = options.matrix.progress();
     const AnyMatrix matrix = options.matrix.read(options.paths.front(), progress.get());

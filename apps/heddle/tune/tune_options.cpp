@@ -43,10 +43,10 @@ void check_multigrid(const TuneCommand& options) {
     }
     return;
   }
-  refuse_given(options, of_plans, " is of plans, not of --objective multigrid");
-  refuse_given(options, of_medians, " is of medians of plans, not of --objective multigrid");
+  refuse_given(options, of_plans, " is for plans, not for --objective multigrid");
+  refuse_given(options, of_medians, " is for medians of plans, not for --objective multigrid");
   if (options.multigrid.names_candidates() && options.paths.size() > 1) {
-    refuse("--coordinates and --candidates are of one matrix");
+    refuse("--coordinates and --candidates are for a single matrix");
   }
 }
 
@@ -87,13 +87,14 @@ void check_tune_options(const TuneCommand& options) {
   const TuneSettings given = options.of_search();
   const Search search = given.options.search;
   check_objective(options);
-  if (options.settings.has("seconds") && given.seconds == 0) refuse("--seconds is more than 0");
+  if (options.settings.has("seconds") && given.seconds == 0)
+    refuse("--seconds must be more than 0");
   check_paths(options);
   if (options.hierarchical) {
     constexpr const char* objective[] = {"--objective"};
     for (const auto names : {std::span<const char* const>(of_plans), {objective}}) {
       refuse_given(options, names,
-                   " is of plans of sliced storage: --storage hisparse tunes sizes of nodes");
+                   " is for plans of sliced storage: --storage hisparse tunes node sizes");
     }
   }
   check_multigrid(options);
@@ -118,43 +119,44 @@ void check_tune_options(const TuneCommand& options) {
 void add_tune_options(CLI::App& command, TuneCommand& options) {
   command
       .add_option("matrix", options.paths,
-                  "Matrix Market (.mtx, .mtx.gz) or SciPy .npz files, of the same entry")
+                  "Matrix Market (.mtx, .mtx.gz) or SciPy .npz files, with the same entry")
       ->type_name("FILE");
   options.matrix.add_settings_to(command);
   command
       .add_option_function<std::string>(
           "--storage",
           [&options](const std::string& name) { options.hierarchical = name == "hisparse"; },
-          "sliced, under a plan, or hisparse: the size of a tree's nodes for A x and A* x")
+          "what to tune: sliced, its plan, or hisparse, the size of a tree's nodes for A x and A* "
+          "x")
       ->transform(CLI::IsMember({"sliced", "hisparse"}, CLI::ignore_case))
       ->default_str("sliced")
       ->type_name("NAME");
   add_settings(command, SettingUse::tuning, options.settings);
   CLI::Option* const domain = command.add_option(
       "--domain", options.domain,
-      "name of what the matrices have in common: the plan that is best over all, or what of it "
-      "is for all sizes, is kept for others like them [default, where there are several]");
+      "name of what the matrices have in common; the plan that is best overall, or the part of it "
+      "that suits all sizes, is kept for others like them [default, if there are several]");
   domain->type_name("NAME");
   CLI::Option* const output = command.add_option(
       "-o,--output", options.output,
-      "the profile to write; without it that of this device in the user's cache, merged");
+      "the profile to write; default: merge into that of this device in the user's cache");
   output->type_name("FILE");
   CLI::Option* const append =
-      command.add_flag("--append", options.append, "merge into --output if it is there");
-  CLI::Option* const html = command.add_option("--html", options.html,
-                                               "where to write what was found as one page of HTML");
+      command.add_flag("--append", options.append, "merge into --output if it exists");
+  CLI::Option* const html =
+      command.add_option("--html", options.html, "where to write the results as one page of HTML");
   html->type_name("FILE");
   CLI::Option* const trials =
       command.add_option("--trials", options.trials, "where to write every trial as JSON");
   trials->type_name("FILE");
-  command.add_flag("--json", options.json, "what was found as JSON on standard output");
+  command.add_flag("--json", options.json, "print the results as JSON on standard output");
   CLI::Option* const list = command.add_flag(
       "--list", options.list,
-      "show the plans that there are for the device, and for a matrix if one is named, and end");
-  CLI::Option* const evaluation = command.add_option(
-      "--evaluate", options.evaluate,
-      "search as for a profile, but write none: show what the domain's plan of this profile loses "
-      "against that");
+      "show the possible plans for the device, and for a matrix if one is named, and exit");
+  CLI::Option* const evaluation =
+      command.add_option("--evaluate", options.evaluate,
+                         "search, but write no profile: show how much slower the domain's plan of "
+                         "this profile is than the plans found");
   evaluation->type_name("FILE");
   for (CLI::Option* const other : {domain, output, append, html, trials}) {
     list->excludes(other);

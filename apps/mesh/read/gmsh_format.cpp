@@ -37,14 +37,15 @@ GmshFormat read_gmsh_format(TextScanner& scan) {
     return {.version = GmshFormat::Version::msh_1};
   }
   if (keyword != "$MeshFormat") {
-    scan.fail(malformed, "no Gmsh mesh: it must begin with $MeshFormat, or in format 1 with $NOD");
+    scan.fail(malformed,
+              "not a Gmsh mesh: it must begin with $MeshFormat, or in format 1 with $NOD");
   }
   GmshFormat format;
   const std::string_view version = scan.word();
   const auto known = std::ranges::find(versions, version, &NamedVersion::name);
   if (known == std::end(versions)) {
     scan.fail(malformed,
-              "format " + in_quotes(version) + " is not read; 1, 2.0 to 2.2, 4.0 and 4.1 are");
+              "format " + in_quotes(version) + " is not supported; 1, 2.0 to 2.2, 4.0 and 4.1 are");
   }
   format.version = known->version;
   const long long type = scan.integer();
@@ -54,7 +55,8 @@ GmshFormat read_gmsh_format(TextScanner& scan) {
   format.is_binary = type == 1;
   const long long size = scan.integer();
   if (size != 8) {
-    scan.fail(malformed, "numbers of " + std::to_string(size) + " bytes are not read; of 8 are");
+    scan.fail(malformed,
+              "numbers of " + std::to_string(size) + " bytes are not supported; those of 8 are");
   }
   if (format.is_binary) {
     scan.skip_line_end();
@@ -62,7 +64,7 @@ GmshFormat read_gmsh_format(TextScanner& scan) {
     const std::string_view one(scan.bytes(4), 4);
     const bool is_little = one == std::string_view("\1\0\0\0", 4);
     if (!is_little && one != std::string_view("\0\0\0\1", 4)) {
-      scan.fail(malformed, "the byte order cannot be told: no number 1 behind the format");
+      scan.fail(malformed, "the byte order cannot be determined: no number 1 after the format");
     }
     format.is_swapped = is_little != (std::endian::native == std::endian::little);
   }

@@ -33,7 +33,7 @@ class HeaderReader {
 
   PlyHeader read() {
     if (scan_.at_end() || scan_.word() != "ply") {
-      scan_.fail(malformed, "no PLY file: it must begin with ply");
+      scan_.fail(malformed, "not a PLY file: it must begin with ply");
     }
     end_line();
     for (;;) {
@@ -71,17 +71,18 @@ class HeaderReader {
   }
 
   void read_format() {
-    if (has_format_) scan_.fail(malformed, "format for the second time");
+    if (has_format_) scan_.fail(malformed, "format is given twice");
     const std::string_view name = field("a format");
     const auto found = std::find(std::begin(formats), std::end(formats), name);
     if (found == std::end(formats)) {
-      scan_.fail(malformed, in_quotes(name) +
-                                " is no format: ascii, binary_little_endian or binary_big_endian");
+      scan_.fail(malformed,
+                 in_quotes(name) +
+                     " is not a format: use ascii, binary_little_endian or binary_big_endian");
     }
     header_.format = static_cast<PlyFormat>(found - std::begin(formats));
     const std::string_view version = field("a version");
     if (version != "1.0") {
-      scan_.fail(malformed, "version " + in_quotes(version) + " is not read; 1.0 is");
+      scan_.fail(malformed, "version " + in_quotes(version) + " is not supported; 1.0 is");
     }
     has_format_ = true;
   }
@@ -90,11 +91,12 @@ class HeaderReader {
     const std::string name(field("the name of an element"));
     const bool is_there = std::any_of(header_.element.begin(), header_.element.end(),
                                       [&](const PlyElement& e) { return e.name == name; });
-    if (is_there) scan_.fail(malformed, "element " + in_quotes(name) + " for the second time");
+    if (is_there) scan_.fail(malformed, "element " + in_quotes(name) + " is given twice");
     scan_.need_field();
     const long long count = scan_.integer();
     if (count < 0) {
-      scan_.fail(malformed, std::to_string(count) + " is no number of elements " + in_quotes(name));
+      scan_.fail(malformed,
+                 std::to_string(count) + " is not a valid number of elements " + in_quotes(name));
     }
     header_.element.push_back({name, count, {}});
   }
@@ -104,12 +106,12 @@ class HeaderReader {
     const auto found = std::find_if(std::begin(types), std::end(types), [&](const TypeName& type) {
       return type.name == name || type.alias == name;
     });
-    if (found == std::end(types)) scan_.fail(malformed, in_quotes(name) + " is no type");
+    if (found == std::end(types)) scan_.fail(malformed, in_quotes(name) + " is not a type");
     return static_cast<PlyType>(found - std::begin(types));
   }
 
   void read_property() {
-    if (header_.element.empty()) scan_.fail(malformed, "a property in front of any element");
+    if (header_.element.empty()) scan_.fail(malformed, "a property before any element");
     std::vector<PlyProperty>& known = header_.element.back().property;
     PlyProperty property;
     scan_.need_field("a type");
@@ -117,7 +119,7 @@ class HeaderReader {
     if (scan_.word() == "list") {
       property.count_type = read_type();
       if (!is_whole(*property.count_type)) {
-        scan_.fail(malformed, "a list is counted in whole numbers");
+        scan_.fail(malformed, "the length of a list must have a whole-number type");
       }
     } else {
       scan_.seek(type);
@@ -126,8 +128,7 @@ class HeaderReader {
     property.name = field("the name of a property");
     const bool is_there = std::any_of(
         known.begin(), known.end(), [&](const PlyProperty& p) { return p.name == property.name; });
-    if (is_there)
-      scan_.fail(malformed, "property " + in_quotes(property.name) + " for the second time");
+    if (is_there) scan_.fail(malformed, "property " + in_quotes(property.name) + " is given twice");
     known.push_back(std::move(property));
   }
 

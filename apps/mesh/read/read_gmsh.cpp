@@ -64,20 +64,20 @@ class GmshReader {
     if (keyword == "$PhysicalNames") {
       mesh_.names = read_gmsh_names(scan_);
     } else if (keyword == nodes_keyword()) {
-      if (has_nodes_) scan_.fail(malformed, std::string(keyword) + " for the second time");
+      if (has_nodes_) scan_.fail(malformed, std::string(keyword) + " is given twice");
       is_new ? read_node_blocks() : read_nodes();
       finish_nodes();
     } else if (keyword == (version_ == Version::msh_1 ? "$ELM" : "$Elements")) {
-      if (has_elements_) scan_.fail(malformed, std::string(keyword) + " for the second time");
+      if (has_elements_) scan_.fail(malformed, std::string(keyword) + " is given twice");
       if (!has_nodes_) {
-        scan_.fail(malformed, std::string(keyword) + " in front of " + nodes_keyword());
+        scan_.fail(malformed, std::string(keyword) + " before " + nodes_keyword());
       }
       has_elements_ = true;
       is_new ? read_element_blocks() : read_elements();
     } else if (keyword == "$Entities" && is_new) {
       read_entities();
     } else if (keyword == "$PartitionedEntities") {
-      scan_.fail(malformed, "a mesh in partitions is not read; save it whole");
+      scan_.fail(malformed, "a partitioned mesh is not supported; save it as a whole");
     } else {
       // Some writers do not put a line end after bytes.
       if (!scan_.skip_behind(end, !Numbers::is_binary)) {
@@ -95,7 +95,7 @@ class GmshReader {
   const char* nodes_keyword() const { return version_ == Version::msh_1 ? "$NOD" : "$Nodes"; }
 
   void add_node(long long number, std::size_t offset) {
-    if (number < 0) scan_.fail(malformed, std::to_string(number) + " is no number of a node");
+    if (number < 0) scan_.fail(malformed, std::to_string(number) + " is not a valid node number");
     nodes_.add(number, offset);
   }
 
@@ -109,7 +109,7 @@ class GmshReader {
     has_nodes_ = true;
     if (const auto repeated = nodes_.finish()) {
       scan_.fail_at(repeated->offset, malformed,
-                    "node " + std::to_string(repeated->number) + " is there twice");
+                    "node " + std::to_string(repeated->number) + " appears twice");
     }
   }
 
@@ -259,7 +259,7 @@ class GmshReader {
 
   void read_tagged_element(long long number, int type, int tags) {
     const GmshElement element = known_element(number, type);
-    if (tags < 0) scan_.fail(malformed, std::to_string(tags) + " is no number of tags");
+    if (tags < 0) scan_.fail(malformed, std::to_string(tags) + " is not a valid number of tags");
     int group = 0;
     for (int k = 0; k < tags; ++k) {
       const int tag = numbers_.integer();
@@ -331,7 +331,7 @@ class GmshReader {
       if (index < 0) {
         scan_.fail_at(scan_.word_offset(), ErrorKind::out_of_range,
                       "element " + std::to_string(number) + " refers to node " +
-                          std::to_string(node) + ", which is not there");
+                          std::to_string(node) + ", which does not exist");
       }
       corner[static_cast<std::size_t>(k)] = index;
     }

@@ -90,12 +90,12 @@ class MeditReader {
  private:
   void read_version() {
     if (scan_.at_end() || !is_keyword(scan_.word(), "MeshVersionFormatted")) {
-      scan_.fail(malformed, "no Medit mesh: it must begin with MeshVersionFormatted");
+      scan_.fail(malformed, "not a Medit mesh: it must begin with MeshVersionFormatted");
     }
     const long long version = scan_.integer();
     // Versions differ in how binary files hold numbers.
     if (version < 1 || version > 4) {
-      scan_.fail(malformed, "version " + std::to_string(version) + " is not read; 1 to 4 are");
+      scan_.fail(malformed, "version " + std::to_string(version) + " is not supported; 1 to 4 are");
     }
   }
 
@@ -141,8 +141,8 @@ class MeditReader {
   }
 
   void read_vertices() {
-    if (!has_dimension_) scan_.fail(malformed, "Vertices in front of Dimension");
-    if (vertices_ != 0) scan_.fail(malformed, "Vertices for the second time");
+    if (!has_dimension_) scan_.fail(malformed, "Vertices before Dimension");
+    if (vertices_ != 0) scan_.fail(malformed, "Vertices is given twice");
     const long long count = read_count("vertices", 4);
     vertices_ = scan_.offset();
     mesh_.position.resize(static_cast<std::size_t>(count));
@@ -157,7 +157,7 @@ class MeditReader {
   void read_elements(std::string_view keyword, const char* plural, const char* singular,
                      std::size_t& begin, std::vector<std::array<Index, corners>>& elements,
                      std::vector<int>& group) {
-    if (begin != 0) scan_.fail(malformed, std::string(keyword) + " for the second time");
+    if (begin != 0) scan_.fail(malformed, std::string(keyword) + " is given twice");
     const long long count = read_count(plural, static_cast<int>(corners) + 1);
     begin = scan_.offset();
     elements.resize(static_cast<std::size_t>(count));
@@ -192,7 +192,7 @@ class MeditReader {
   [[noreturn]] void fail_corner(const char* element, long long number, long long vertex) const {
     scan_.fail_at(scan_.word_offset(), ErrorKind::out_of_range,
                   std::string(element) + " " + std::to_string(number) + " refers to vertex " +
-                      std::to_string(vertex) + ", which is not there");
+                      std::to_string(vertex) + ", which does not exist");
   }
 
   /// Called after everything is read, since sections may be in any order.

@@ -51,7 +51,7 @@ class References {
                          long long number) const {
     scan.fail_at(offset, ErrorKind::out_of_range,
                  "face " + std::to_string(face) + " refers to " + what_ + " " +
-                     std::to_string(number) + ", which is not there");
+                     std::to_string(number) + ", which does not exist");
   }
 
   const char* what_;
@@ -160,7 +160,7 @@ class ObjReader {
     if (keyword == "f") return read_face();
     const char first = static_cast<char>(keyword[0] | 0x20);
     if (first < 'a' || first > 'z') {
-      scan_.fail(malformed, io::in_quotes(keyword) + " is no keyword");
+      scan_.fail(malformed, io::in_quotes(keyword) + " is not a keyword");
     }
     scan_.skip_line();
   }
@@ -236,7 +236,8 @@ class ObjReader {
   }
 
   [[noreturn]] void fail_corner(std::string_view word) const {
-    scan_.fail(malformed, io::in_quotes(word) + " is no corner: v, v/vt, v//vn or v/vt/vn");
+    scan_.fail(malformed,
+               io::in_quotes(word) + " is not a corner of the form v, v/vt, v//vn or v/vt/vn");
   }
 
   std::string_view path_;

@@ -40,11 +40,12 @@ class OffReader {
 
  private:
   void read_keyword() {
-    if (scan_.at_end()) scan_.fail_at(scan_.offset(), malformed, "no OFF file: it is empty");
+    if (scan_.at_end()) scan_.fail_at(scan_.offset(), malformed, "not an OFF file: it is empty");
     const std::string_view keyword = scan_.word();
     std::string_view prefix = keyword;
     if (prefix.size() < 3 || !is_keyword(prefix.substr(prefix.size() - 3), "OFF")) {
-      scan_.fail(malformed, "no OFF file: it must begin with OFF, not " + io::in_quotes(keyword));
+      scan_.fail(malformed,
+                 "not an OFF file: it must begin with OFF, not " + io::in_quotes(keyword));
     }
     prefix.remove_suffix(3);
     for (const std::string_view columns : {"ST", "C", "N"}) {
@@ -53,14 +54,14 @@ class OffReader {
       has_more_columns_ = true;
     }
     if (!prefix.empty()) {
-      scan_.fail(malformed, io::in_quotes(keyword) +
-                                " is not read; OFF is, also with ST, C and N in front, in this "
-                                "order");
+      scan_.fail(malformed,
+                 io::in_quotes(keyword) +
+                     " is not supported; OFF is, also with ST, C and N before it, in this order");
     }
     if (!scan_.at_line_end()) {
       const std::size_t behind = scan_.offset();
       if (is_keyword(scan_.word(), "BINARY"))
-        scan_.fail(malformed, "binary OFF files are not read");
+        scan_.fail(malformed, "binary OFF files are not supported");
       scan_.seek(behind);
     }
   }
@@ -106,7 +107,7 @@ class OffReader {
         if (vertex < 0 || vertex >= vertices) {
           scan_.fail_at(scan_.word_offset(), ErrorKind::out_of_range,
                         "face " + std::to_string(i) + " refers to vertex " +
-                            std::to_string(vertex) + ", which is not there");
+                            std::to_string(vertex) + ", which does not exist");
         }
         corner = static_cast<Index>(vertex);
       }

@@ -137,7 +137,7 @@ std::size_t find_corners(const TextScanner& scan, const PlyElement& face) {
     }
     if (!property.count_type || !is_whole(property.type)) {
       scan.fail(malformed, "property " + in_quotes(property.name) +
-                               " of element 'face' is no list of whole numbers");
+                               " of element 'face' is not a list of whole numbers");
     }
     found = k;
   }
@@ -224,7 +224,7 @@ class BodyReader {
       if (vertex < 0 || vertex >= vertex_.count) {
         scan_.fail_at(scan_.word_offset(), ErrorKind::out_of_range,
                       "face " + std::to_string(face) + " refers to vertex " +
-                          std::to_string(vertex) + ", which is not there");
+                          std::to_string(vertex) + ", which does not exist");
       }
       corner = static_cast<Index>(vertex);
     }

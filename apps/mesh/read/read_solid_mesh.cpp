@@ -63,10 +63,9 @@ SolidMesh read_by_ending(const std::string& path, Progress* progress) {
   if (ending == ".node" || ending == ".ele") {
     return read_tetgen_files(path, stem, ending, progress);
   }
-  throw Error(ErrorKind::usage,
-              path +
-                  ": meshes of tetrahedra are read from .mesh, .msh, .node, .ele, .vtk and .vtu "
-                  "files, also with .gz behind");
+  throw Error(ErrorKind::usage, path +
+                                    ": meshes of tetrahedra are read from .mesh, .msh, .node, "
+                                    ".ele, .vtk and .vtu files, also with .gz appended");
 }
 
 void leave_lonely_vertices_out(SolidMesh& mesh) {

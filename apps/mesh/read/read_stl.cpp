@@ -181,11 +181,11 @@ SurfaceMesh read_stl(const NamedBytes& file) {
   if (is_text(file.bytes)) return TextReader(file).read();
   if (promised && has_no_triangle(file.bytes, *promised)) return read_binary(file);
   const std::string size = std::to_string(file.bytes.size());
-  const std::string what = promised ? "the triangles that its header counts take " +
-                                          std::to_string(*promised) +
-                                          " bytes with it, the file has " + size
-                                    : "no STL file: neither text that begins with 'solid' nor " +
-                                          std::to_string(header_size) + " bytes and triangles";
+  const std::string what =
+      promised ? "the header and the triangles that it counts take " + std::to_string(*promised) +
+                     " bytes, but the file has " + size
+               : "not an STL file: neither text that begins with 'solid' nor a header of " +
+                     std::to_string(header_size) + " bytes and triangles";
   throw Error(malformed, std::string(file.path) + ": " + what);
 }
 

@@ -48,10 +48,9 @@ SurfaceMesh read_surface_mesh(const std::string& path) {
   if (ending == ".stl") return read_by(read_stl);
   if (ending == ".vtk") return read_by(read_vtk_surface);
   if (ending == ".vtu" || ending == ".vtp") return read_by(read_vtk_xml_surface);
-  throw Error(ErrorKind::usage,
-              path +
-                  ": surfaces are read from .obj, .off, .ply, .stl, .vtk, .vtu and .vtp files, or "
-                  "those with .gz behind");
+  throw Error(ErrorKind::usage, path +
+                                    ": surfaces are read from .obj, .off, .ply, .stl, .vtk, .vtu "
+                                    "and .vtp files, also with .gz appended");
 }
 
 }  // namespace heddle::mesh

@@ -28,7 +28,7 @@ class TetgenFile {
   int header_number(int otherwise) {
     if (scan_.at_line_end()) return otherwise;
     const int number = scan_.small_integer();
-    if (number < 0) scan_.fail(malformed, "a number of the first line is negative");
+    if (number < 0) scan_.fail(malformed, "a number on the first line is negative");
     return number;
   }
 
@@ -79,7 +79,7 @@ class TetgenFile {
       if (node < first || node - first >= static_cast<long long>(nodes)) {
         scan_.fail_at(scan_.word_offset(), ErrorKind::out_of_range,
                       std::string(singular_) + " " + std::to_string(number) + " refers to node " +
-                          std::to_string(node) + ", which is not there");
+                          std::to_string(node) + ", which does not exist");
       }
       c = static_cast<Index>(node - first);
     }
@@ -142,8 +142,8 @@ void read_tetrahedra(const NamedBytes& bytes, long long first_node, SolidMesh& m
   const long long count = file.begin("tetrahedra", "tetrahedron", 5);
   const int nodes = file.header_number(4);
   if (nodes != 4) {
-    file.fail("tetrahedra of " + std::to_string(nodes) +
-              " nodes; only linear ones, of 4, are read");
+    file.fail("tetrahedra with " + std::to_string(nodes) +
+              " nodes; only linear ones, with 4, are read");
   }
   const int attributes = file.header_number(0);
   file.end_record();

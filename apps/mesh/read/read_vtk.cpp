@@ -23,8 +23,8 @@ class VtkReader {
     need("DATASET");
     const std::string kind = keyword();
     if (kind != "UNSTRUCTURED_GRID" && kind != "POLYDATA") {
-      scan_.fail(malformed,
-                 "dataset " + in_quotes(kind) + " is not read; UNSTRUCTURED_GRID and POLYDATA are");
+      scan_.fail(malformed, "dataset " + in_quotes(kind) +
+                                " is not supported; UNSTRUCTURED_GRID and POLYDATA are");
     }
     is_poly_data_ = kind == "POLYDATA";
     while (!scan_.at_end()) read_section(keyword());
@@ -37,12 +37,12 @@ class VtkReader {
     constexpr std::string_view begin[] = {"#", "vtk", "DataFile", "Version"};
     for (const std::string_view word : begin) {
       if (scan_.at_end() || !is_keyword(scan_.word(), word)) {
-        scan_.fail(malformed, "no VTK file: it must begin with # vtk DataFile Version");
+        scan_.fail(malformed, "not a VTK file: it must begin with # vtk DataFile Version");
       }
     }
     const std::string_view version = scan_.word();
     if (version.size() < 3 || version[0] < '2' || version[0] > '5' || version[1] != '.') {
-      scan_.fail(malformed, "version " + in_quotes(version) + " is not read; 2.0 to 5.1 are");
+      scan_.fail(malformed, "version " + in_quotes(version) + " is not supported; 2.0 to 5.1 are");
     }
     has_offsets_ = version[0] == '5';
     scan_.skip_line_end();
@@ -73,7 +73,7 @@ class VtkReader {
     const std::string_view name = scan_.word();
     const VtkType* const found = find_vtk_type(name);
     if (found == nullptr)
-      scan_.fail(malformed, "numbers of type " + in_quotes(name) + " are not read");
+      scan_.fail(malformed, "numbers of type " + in_quotes(name) + " are not supported");
     return *found;
   }
 
@@ -110,7 +110,7 @@ class VtkReader {
   }
 
   void read_points() {
-    if (!grid_.position.empty()) scan_.fail(malformed, "POINTS for the second time");
+    if (!grid_.position.empty()) scan_.fail(malformed, "POINTS is given twice");
     const long long count = scan_.count("points", 3);
     const VtkType& of = type();
     begin_data(of, 3 * count);
@@ -139,7 +139,7 @@ class VtkReader {
       split(first, integers(*find_vtk_type("int"), second), corner, end);
     }
     if (!are_kept) return;
-    if (!grid_.end.empty()) scan_.fail(malformed, "cells for the second time");
+    if (!grid_.end.empty()) scan_.fail(malformed, "cells are given twice");
     if (is_poly_data_) grid_.type.assign(end.size(), vtk_polygon);
     grid_.corner = std::move(corner);
     grid_.end = std::move(end);
@@ -200,7 +200,7 @@ class VtkReader {
     } else if (keyword == "TEXTURE_COORDINATES") {
       components = scan_.count("components", 1);
     } else if (keyword != "GLOBAL_IDS" && keyword != "PEDIGREE_IDS") {
-      scan_.fail(malformed, in_quotes(keyword) + " is not read");
+      scan_.fail(malformed, in_quotes(keyword) + " is not supported");
     }
     read_array(name, type(), components, tuples_);
   }

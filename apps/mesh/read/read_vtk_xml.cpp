@@ -23,16 +23,17 @@ class VtkXmlReader {
 
   VtkGrid read() && {
     const pugi::xml_node root = document_.child("VTKFile");
-    if (!root) refuse("no VTK file: it has no element VTKFile");
+    if (!root) refuse("not a VTK file: it has no element VTKFile");
     const std::string kind = root.attribute("type").value();
     if (kind != "UnstructuredGrid" && kind != "PolyData") {
       refuse("a file of type " + in_quotes(kind) +
-             " is not read; UnstructuredGrid and PolyData are");
+             " is not supported; UnstructuredGrid and PolyData are");
     }
     read_coding(root);
     const pugi::xml_node piece = root.child(kind.c_str()).child("Piece");
     if (!piece) refuse("the file has no Piece");
-    if (piece.next_sibling("Piece")) refuse("a file in several pieces is not read; save it whole");
+    if (piece.next_sibling("Piece"))
+      refuse("a file in several pieces is not supported; save it in one piece");
     const long long points = count(piece, "NumberOfPoints");
     const std::vector<double> coordinates =
         numbers<double>(need_array(piece, "Points", nullptr), {"Points", points, 3});
@@ -61,7 +62,7 @@ class VtkXmlReader {
     }
     const pugi::xml_parse_result parsed =
         document_.load_buffer(xml.data(), xml.size(), pugi::parse_default, pugi::encoding_utf8);
-    if (!parsed) refuse(std::string("no XML: ") + parsed.description());
+    if (!parsed) refuse(std::string("not valid XML: ") + parsed.description());
   }
 
   void read_coding(const pugi::xml_node& root) {
@@ -69,13 +70,13 @@ class VtkXmlReader {
     const std::string lengths = root.attribute("header_type").as_string("UInt32");
     const std::string compressor = root.attribute("compressor").value();
     if (order != "LittleEndian" && order != "BigEndian")
-      refuse(in_quotes(order) + " is no byte order");
+      refuse(in_quotes(order) + " is not a byte order");
     if (lengths != "UInt32" && lengths != "UInt64") {
-      refuse("lengths of type " + in_quotes(lengths) + " are not read");
+      refuse("lengths of type " + in_quotes(lengths) + " are not supported");
     }
     if (!compressor.empty() && compressor != "vtkZLibDataCompressor") {
       refuse("data of " + in_quotes(compressor) +
-             " are not read; those of vtkZLibDataCompressor are");
+             " are not supported; those of vtkZLibDataCompressor are");
     }
     coding_.has_long_lengths = lengths == "UInt64";
     coding_.is_swapped = (order == "LittleEndian") != (std::endian::native == std::endian::little);
@@ -98,7 +99,7 @@ class VtkXmlReader {
     long long value = -1;
     const auto [behind, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (error != std::errc() || behind != text.data() + text.size() || value < 0) {
-      refuse(std::string(name) + " is " + in_quotes(text) + ", no number of anything");
+      refuse(std::string(name) + " is " + in_quotes(text) + ", which is not a valid number");
     }
     return value;
   }
@@ -132,9 +133,9 @@ class VtkXmlReader {
   std::string_view packed(const pugi::xml_node& array, std::string& decoded) const {
     const std::string format = array.attribute("format").value();
     if (format == "binary") return decoded = from_base64(array.text().get());
-    if (format != "appended") refuse(in_quotes(format) + " is no format of an array");
+    if (format != "appended") refuse(in_quotes(format) + " is not an array format");
     const auto offset = static_cast<unsigned long long>(count(array, "offset"));
-    if (offset > appended_.size()) refuse("an array lies behind the end of the file");
+    if (offset > appended_.size()) refuse("an array begins beyond the end of the file");
     const std::string_view rest = appended_.substr(offset);
     if (is_appended_raw_) return rest;
     return decoded = from_base64(rest);
@@ -147,7 +148,7 @@ class VtkXmlReader {
     std::string decoded;
     const std::string_view bytes = packed(array, decoded);
     const std::uint64_t size = unpacked_size(bytes, coding_, where);
-    if (size % type.size != 0) refuse(name + "a number is cut");
+    if (size % type.size != 0) refuse(name + "a number is cut off");
     check_size(wanted, size / type.size);
     return unpacked(bytes, coding_, where);
   }
@@ -159,7 +160,7 @@ class VtkXmlReader {
     const std::string_view type_name = array.attribute("type").value();
     const VtkType* const type = find_vtk_type(type_name);
     if (type == nullptr || (!type->is_whole() && std::is_integral_v<T>)) {
-      refuse(name + "numbers of type " + in_quotes(type_name) + " are not read here");
+      refuse(name + "numbers of type " + in_quotes(type_name) + " are not supported here");
     }
     const bool is_text = std::strcmp(array.attribute("format").as_string("ascii"), "ascii") == 0;
     const std::string bytes = is_text ? array.text().get() : bytes_of(array, *type, name, wanted);
@@ -204,7 +205,7 @@ class VtkXmlReader {
 
   void read_polygons(const pugi::xml_node& piece) {
     if (piece.attribute("NumberOfStrips") && count(piece, "NumberOfStrips") > 0) {
-      refuse("strips of triangles are not read");
+      refuse("strips of triangles are not supported");
     }
     const long long polygons = count(piece, "NumberOfPolys");
     read_corners(piece, "Polys", polygons);

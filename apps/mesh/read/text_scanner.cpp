@@ -89,7 +89,7 @@ long long TextScanner::integer() {
     fail(ErrorKind::malformed_file, io::in_quotes(text) + " is too large a number");
   }
   if (error != std::errc() || behind != end) {
-    fail(ErrorKind::malformed_file, io::in_quotes(text) + " is no whole number");
+    fail(ErrorKind::malformed_file, io::in_quotes(text) + " is not a whole number");
   }
   return value;
 }
@@ -110,7 +110,7 @@ double TextScanner::real() {
   const auto [behind, error] = std::from_chars(digits, end, value);
   if ((error != std::errc() || behind != end) &&
       io::read_unusual_double(digits, end, value) != end) {
-    fail(ErrorKind::malformed_file, io::in_quotes(text) + " is no number");
+    fail(ErrorKind::malformed_file, io::in_quotes(text) + " is not a number");
   }
   if (!std::isfinite(value)) {
     fail(ErrorKind::not_finite, io::in_quotes(text) + " is not finite");
@@ -138,7 +138,7 @@ long long TextScanner::count(const char* what, std::size_t min_bytes) {
 void TextScanner::check_count(long long count, const char* what, std::size_t min_bytes) const {
   const std::string counted = std::to_string(count) + " " + what;
   if (count < 0) {
-    fail(ErrorKind::malformed_file, std::to_string(count) + " is no number of " + what);
+    fail(ErrorKind::malformed_file, std::to_string(count) + " is not a valid number of " + what);
   }
   const std::size_t left = text_.size() - at_;
   if (static_cast<unsigned long long>(count) > (left + 1) / min_bytes) {
@@ -148,7 +148,7 @@ void TextScanner::check_count(long long count, const char* what, std::size_t min
   constexpr int most = std::numeric_limits<int>::max();
   if (count > most) {
     fail(ErrorKind::malformed_file,
-         counted + " are too many, " + std::to_string(most) + " are possible");
+         counted + " are too many; at most " + std::to_string(most) + " are possible");
   }
 }
 

@@ -55,11 +55,11 @@ class Cells {
  public:
   Cells(const VtkGrid& grid, std::string_view path) : grid_(grid), path_(path) {
     if (grid.type.size() != grid.end.size()) {
-      refuse(std::to_string(grid.type.size()) + " types of " + std::to_string(grid.end.size()) +
+      refuse(std::to_string(grid.type.size()) + " types for " + std::to_string(grid.end.size()) +
              " cells");
     }
     if (!grid.group.empty() && grid.group.size() != grid.end.size()) {
-      refuse("groups of " + std::to_string(grid.group.size()) + " of " +
+      refuse("groups for " + std::to_string(grid.group.size()) + " of " +
              std::to_string(grid.end.size()) + " cells");
     }
   }
@@ -105,7 +105,7 @@ class Cells {
 
   Index checked(long long v) const {
     if (v < 0 || v >= std::ssize(grid_.position)) {
-      refuse(name() + " refers to point " + std::to_string(v) + ", which is not there",
+      refuse(name() + " refers to point " + std::to_string(v) + ", which does not exist",
              ErrorKind::out_of_range);
     }
     return static_cast<Index>(v);
@@ -115,7 +115,7 @@ class Cells {
     if (grid_.group.empty()) return 0;
     constexpr long long most = std::numeric_limits<int>::max();
     const long long group = grid_.group[at_];
-    if (group < -most || group > most) refuse(name() + " is of a group with too large a number");
+    if (group < -most || group > most) refuse(name() + " is in a group with too large a number");
     return static_cast<int>(group);
   }
 

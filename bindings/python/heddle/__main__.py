@@ -13,8 +13,8 @@ def main() -> int:
         if program is not None:
             os.execv(program, ["heddle", *sys.argv[1:]])
         why = (
-            "there is no program heddle on the path: build it with scripts/build, and name it in "
-            "HEDDLE_PROGRAM"
+            "the program heddle is not on the path: build it with scripts/build, and set "
+            "HEDDLE_PROGRAM to it"
         )
     except OSError as error:
         why = f"{program} does not start: {error.strerror}"

@@ -50,7 +50,7 @@ def numbers(array: ArrayLike, dtype: np.dtype, name: str) -> NDArray[Any]:
     if not np.can_cast(given.dtype, dtype, "safe"):
         refuse_no_numbers(array, given, name)
         raise UnsupportedError(
-            f"{name} is of {given.dtype}, and the matrix of {dtype}: convert one of them"
+            f"{name} has dtype {given.dtype}, but the matrix has {dtype}: convert one of them"
         )
     return _in_place_or_copied(given, dtype)
 
@@ -113,8 +113,8 @@ def stored(data: ArrayLike, name: str = "data") -> NDArray[Any]:
     if given.dtype.char not in "fdFD":
         refuse_no_object(data, given, name)
         raise UnsupportedError(
-            f"entries of {given.dtype}; there are single and double precision: convert {name}, as "
-            f"{name}.astype(numpy.float64) does"
+            f"entries of {given.dtype} are not supported, only single and double precision: "
+            f"convert {name}, as {name}.astype(numpy.float64) does"
         )
     return _in_place_or_copied(given, given.dtype.newbyteorder("="))
 
@@ -125,5 +125,5 @@ def indices_of(array: ArrayLike) -> NDArray[Any]:
         raise UnsupportedError(f"indices are of {given.dtype}, not integers")
     dtype = np.int32 if given.dtype == np.int32 else np.int64
     if given.size and given.dtype.kind == "u" and given.max() > np.iinfo(np.int64).max:
-        raise SizeError(f"index {given.max()} is beyond every matrix")
+        raise SizeError(f"index {given.max()} is too large for any matrix")
     return _in_place_or_copied(given, np.dtype(dtype))

@@ -62,7 +62,7 @@ def _keys(A: Any, places: Any, name: str) -> Places:
     if places is None:
         return np.empty(0, np.int64)
     if not isinstance(places, tuple) or len(places) != 2:
-        raise UsageError(f"{name}: places are (row, col)")
+        raise UsageError(f"{name}: places must be (row, col)")
     row, column = map(indices_of, places)
     if row.ndim != 1 or row.shape != column.shape:
         raise SizeError(f"{name}: row and col have the shapes {row.shape} and {column.shape}")
@@ -81,7 +81,7 @@ def _batch(A: Any, given: Any, name: str) -> tuple[Places, NDArray[Any]]:
     if given is None:
         return np.empty(0, np.int64), np.empty((0, *shape), A.dtype)
     if not isinstance(given, tuple) or len(given) != 2:
-        raise UsageError(f"{name}: edits are (data, (row, col))")
+        raise UsageError(f"{name}: edits must be (data, (row, col))")
     keys = _keys(A, given[1], name)
     values = numbers(given[0], A.dtype, name)
     check_form(values, (len(keys), *shape), name)

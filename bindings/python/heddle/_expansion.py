@@ -62,7 +62,7 @@ def fold(A: Any, entry: str) -> Matrix:
     tiles = _tiles(entry)
     size = tiles.shape[1]
     if len(A.shape) != 2 or A.shape[0] % size or A.shape[1] % size:
-        raise SizeError(f"a matrix of shape {tuple(A.shape)} is no whole tiles of {size} x {size}")
+        raise SizeError(f"a matrix of shape {tuple(A.shape)} does not divide into {size} x {size}")
     shape = A.shape[0] // size, A.shape[1] // size
     if hasattr(A, "tobsr"):
         check_places(A)
@@ -89,7 +89,9 @@ def _folded(
     wrong = np.flatnonzero(~(off <= 1e-12 * np.abs(data).max(axis=(1, 2), initial=0)))
     if wrong.size:
         place = np.asarray(row)[wrong[0]], np.asarray(column)[wrong[0]]
-        raise UnsupportedError(f"the tile at row {place[0]}, column {place[1]} is no {entry} entry")
+        raise UnsupportedError(
+            f"the tile at row {place[0]}, column {place[1]} is not a {entry} entry"
+        )
     components = components.astype(data.dtype, copy=False)
     if entry in ("complex", "complex-block3"):
         components = np.ascontiguousarray(components).view(np.result_type(data, np.complex64))

@@ -71,7 +71,8 @@ class OnGpu:
             image = self._cupy.asarray(self._function(self._array(x)))
             if not np.can_cast(image.dtype, self._dtype, "safe"):
                 raise UnsupportedError(
-                    f"the function's result is of {image.dtype}, and the matrix of {self._dtype}"
+                    f"the function's result has dtype {image.dtype}, but the matrix has "
+                    f"{self._dtype}"
                 )
             check_form(image, self._shape, "the function's result")
             self._array(y)[...] = image.reshape(self._shape)
@@ -97,7 +98,7 @@ def operator_of(A: Any, stored: dict[str, str]) -> tuple[_heddle.Operator, str, 
     if given.kind in "bui" or given.char == "e":
         given = np.dtype(np.float64)
     if given.char not in "fdFD":
-        raise UnsupportedError(f"an operator of {given}; there are single and double precision")
+        raise UnsupportedError(f"an operator of {given} is not supported, only single and double")
     entry = "complex" if given.kind == "c" else "real"
     precision = "single" if given.char in "fF" else "double"
     dtype, place = dtype_of(entry, precision), one_name(stored.get("device", "cpu"))

@@ -120,13 +120,13 @@ def gpu_array(
     here = operator.gpu
     if here < 0:
         raise UsageError(
-            f"{name} lies in a GPU's memory, and the solver is on the CPU: make it with "
+            f"{name} is in a GPU's memory, but the solver is on the CPU: make it with "
             f"device={device_of(array)!r}"
         )
     number = gpu_of(array)
     if number is not None and number != here:
         raise UsageError(
-            f"{name} lies on GPU {number}, and the solver on GPU {here}: copy it there first"
+            f"{name} is on GPU {number}, but the solver is on GPU {here}: copy it there first"
         )
     if _dlpack_gpu(array) is not None:
         given = _by_dlpack(array, stream or operator.stream)
@@ -134,7 +134,7 @@ def gpu_array(
         given = _by_interface(array, operator, stream, name)
     if given.dtype != dtype.name:
         raise UnsupportedError(
-            f"{name} is of {given.dtype}, and the matrix of {dtype}: convert one of them"
+            f"{name} has dtype {given.dtype}, but the matrix has {dtype}: convert one of them"
         )
     if not given.contiguous:
         raise UnsupportedError(f"{name} is not contiguous: arrays of a GPU are not copied")
@@ -153,7 +153,7 @@ def place_of(
         given = gpu_array(array, operator, dtype, name, stream=stream, writable=writable)
         return given, given.place
     if stream is not None:
-        raise UsageError(f"{name} lies in the host's memory; enqueue takes a GPU's")
+        raise UsageError(f"{name} is in the host's memory; enqueue needs a GPU's")
     here = writable_here(array, dtype, name) if writable else numbers(array, dtype, name)
     return here, (here.ctypes.data, False)
 
@@ -202,9 +202,9 @@ def stream_number(stream: Any, array: Any) -> int:
     try:
         number = int(stream)
     except (TypeError, ValueError):
-        raise UsageError(f"{stream!r} is no stream of CUDA") from None
+        raise UsageError(f"{stream!r} is not a CUDA stream") from None
     if not 0 <= number < 2**64:
-        raise UsageError(f"{number} is no stream of CUDA")
+        raise UsageError(f"{number} is not a CUDA stream")
     return number or _default_stream
 
 
@@ -227,13 +227,13 @@ def empty_like(array: Any, shape: tuple[int, ...]) -> Any:
     if package == "cupy":
         with array.device:
             return sys.modules["cupy"].empty(shape, array.dtype)
-    raise UsageError("out is missing: an array of CuPy, PyTorch or Numba in b's GPU")
+    raise UsageError("out is missing: give an array of CuPy, PyTorch or Numba on b's GPU")
 
 
 def _known_package(array: Any) -> str:
     package = package_of(array)
     if not package:
-        raise UnsupportedError("entries in a GPU's memory are an array of CuPy, PyTorch or JAX")
+        raise UnsupportedError("entries in a GPU's memory must be an array of CuPy, PyTorch or JAX")
     return package
 
 

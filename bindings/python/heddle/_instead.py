@@ -17,11 +17,11 @@ def refuse_no_matrix(A: Any) -> None:
     if isinstance(A, (str, os.PathLike)):
         raise UsageError(f"A is a path: heddle.read({os.fspath(A)!r}) reads a matrix")
     if A is None:
-        raise UsageError("A is None, not a matrix: a heddle.Matrix, or one of SciPy's or NumPy's")
+        raise UsageError("A is None, not a matrix of heddle, SciPy or NumPy")
     if hasattr(A, "solve_all"):
         raise UsageError("A is a heddle.Solver: A.solve(b).x is the solution")
     if hasattr(A, "matvec"):
-        raise UsageError("A is an operator, and its entries are needed here; heddle.Solver takes it")
+        raise UsageError("A is an operator, but its entries are needed here; heddle.Solver takes it")
     if hasattr(A, "aspreconditioner"):
         raise UsageError("A is a multigrid hierarchy: its matrix is A.levels[0].A")
     if callable(A):

@@ -338,10 +338,10 @@ def _of_arrays(source: tuple, shape: tuple[int, int] | None) -> _heddle.Matrix:
     elif len(source) == 2:
         places, make = source[1], _heddle.Matrix.from_triplets
     else:
-        raise UsageError("arrays are (data, indices, indptr) or (data, (row, col))")
+        raise UsageError("arrays must be (data, indices, indptr) or (data, (row, col))")
     row, column = map(indices_of, places)
     if data.shape[:1] != column.shape:
-        raise SizeError(f"data has the shape {data.shape}, and there are {column.size} columns")
+        raise SizeError(f"data has the shape {data.shape}, but there are {column.size} columns")
     return make(entry_of(data), rows, columns, row, column, data)
 
 

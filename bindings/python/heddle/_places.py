@@ -25,7 +25,7 @@ def check_places(source: Any) -> None:
             index = indices_of(places)
             if index.shape != source.data.shape:
                 raise SizeError(
-                    f"data has the shape {source.data.shape}, and the {name}s {index.shape}"
+                    f"data has the shape {source.data.shape}, but the {name}s {index.shape}"
                 )
             first = _first_beyond(index, count)
             if first is not None:
@@ -36,14 +36,14 @@ def check_places(source: Any) -> None:
         rows, columns = getattr(source, "blocksize", (1, 1))
         _check_compressed(source, (shape[0] // rows, shape[1] // columns), "row", "column")
     elif form == "dia" and len(source.data) != len(source.offsets):
-        raise SizeError(f"data has {len(source.data)} diagonals, and offsets {len(source.offsets)}")
+        raise SizeError(f"data has {len(source.data)} diagonals, but offsets {len(source.offsets)}")
 
 
 def _check_compressed(source: Any, shape: tuple[int, int], major: str, minor: str) -> None:
     """``shape``: the numbers of rows and columns, or of columns and rows, major ones first."""
     pointer, index = indices_of(source.indptr), indices_of(source.indices)
     if pointer.shape != (shape[0] + 1,):
-        raise SizeError(f"indptr has {pointer.size} numbers, and the matrix {shape[0]} {major}s")
+        raise SizeError(f"indptr has {pointer.size} numbers, but the matrix {shape[0]} {major}s")
     if pointer[0] != 0:
         raise UsageError(f"indptr begins with {pointer[0]} instead of 0")
     entries = min(len(index), len(source.data))  # those after the last row belong to no row
@@ -51,7 +51,7 @@ def _check_compressed(source: Any, shape: tuple[int, int], major: str, minor: st
     if pointer[-1] > entries or (end < begin).any():
         wrong = int(np.argmax((end < begin) | (end > entries)))
         if end[wrong] > entries:
-            raise SizeError(f"indptr[{wrong + 1}] is {end[wrong]}, and there are {entries} entries")
+            raise SizeError(f"indptr[{wrong + 1}] is {end[wrong]}, but there are {entries} entries")
         raise UsageError(
             f"indptr[{wrong + 1}] is {end[wrong]}, less than indptr[{wrong}], {begin[wrong]}"
         )

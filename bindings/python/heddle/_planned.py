@@ -25,12 +25,12 @@ def operator_for(
         of_adjoint = isinstance(A, Adjoint)
         if profile is not None or stored.keys() - {"device", "threads"}:
             raise UsageError(
-                "an adjoint has the plan of its matrix"
+                "an adjoint uses the plan of its matrix"
                 if of_adjoint
-                else "a plan stores a matrix, and this operator has none"
+                else "a plan is for a stored matrix, and this operator has none"
             )
         if method == "auto":
-            what = "an adjoint does not show" if of_adjoint else "this operator has not"
+            what = "an adjoint does not show" if of_adjoint else "this operator does not have"
             raise UsageError(
                 f"method='auto' looks at entries, which {what}: name method='cg', for Hermitian "
                 "positive definite ones, or method='gmres', for all others"
@@ -42,7 +42,7 @@ def operator_for(
     matrix = A if isinstance(A, Matrix) else Matrix(A)
     if profile is not None:
         if "storage" in stored:
-            raise UsageError("a profile is of sliced storage, not of storage='hisparse'")
+            raise UsageError("a profile is for sliced storage, not for storage='hisparse'")
         if "plan" in stored:
             raise UsageError("a plan and a profile to choose one from")
         if not isinstance(profile, Profile):

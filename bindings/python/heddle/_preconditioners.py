@@ -39,7 +39,7 @@ def arrays_of_multigrid(
         points = numbers(coordinates, np.dtype(np.float64), "coordinates")
         if entry not in ("block2", "block3"):
             raise UsageError(
-                f"coordinates are of block2 or block3 entries, not of {entry}{_how_to_block(points)}"
+                f"coordinates are for block2 or block3 entries, not {entry}{_how_to_block(points)}"
             )
         check_form(points, shape, "coordinates", ": a point for each row of entries")
     if candidates is not None:
@@ -52,7 +52,7 @@ def _how_to_block(points: Any) -> str:
     size = points.shape[1] if points.ndim == 2 and points.shape[1] in (2, 3) else 3
     return (
         f": blocks of {size} x {size} numbers are the entries of A.tobsr(({size}, {size})), A being "
-        f"a sparse matrix of SciPy's, or of heddle.fold(A, 'block{size}')"
+        f"a SciPy sparse matrix, or of heddle.fold(A, 'block{size}')"
     )
 
 

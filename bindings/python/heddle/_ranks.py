@@ -58,7 +58,7 @@ class OnRanks:
 
     @property
     def gpu(self) -> int:
-        raise UsageError("ranks take arrays in the host's memory")
+        raise UsageError("ranks need arrays in the host's memory")
 
     def solver(
         self, method: str, preconditioner: Any, shift: float, settings: _heddle.Settings,
@@ -66,7 +66,7 @@ class OnRanks:
     ) -> _heddle.RankSolver:  # fmt: skip
         """``null_space``: several vectors, one after the other."""
         if not isinstance(preconditioner, str):
-            raise UnsupportedError("ranks take preconditioners by their text")
+            raise UnsupportedError("ranks need preconditioners given by their text")
         return _heddle.RankSolver.make(
             self.matrix._own, self._ranks, self._devices, method, preconditioner, shift, settings,
             records_history, null_space)  # fmt: skip

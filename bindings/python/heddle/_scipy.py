@@ -107,7 +107,7 @@ def _at_least_0(name: str, value: Any) -> None:
     except (TypeError, ValueError):
         fits = False
     if not fits:
-        raise UsageError(f"{name}={value!r} is no number of at least 0")
+        raise UsageError(f"{name}={value!r} is not a number of at least 0")
 
 
 def _in_scipys_manner(
@@ -125,7 +125,7 @@ def _in_scipys_manner(
     _at_least_0("atol", atol)
     if isinstance(x0, str):
         if x0 != "Mb" or isinstance(M, str):
-            raise UsageError(f"x0={x0!r}; of texts there is 'Mb', M times b, where M is no text")
+            raise UsageError(f"x0={x0!r}: the only text is 'Mb', M times b, if M is not a text")
         x0 = given if M is None else matvec_of(M)(given)
     numbers_of_x = math.prod(given.shape)
     length = 1  # iterations that count as one
@@ -249,7 +249,7 @@ def lsmr(
     if x0 is None:
         x[...] = 0
     elif on_gpu(x0) != in_place:
-        raise UsageError("x0 and b lie in different memories")
+        raise UsageError("x0 and b are in different memories")
     else:
         start = x0 if in_place else numbers(x0, held.dtype, "x0")
         check_form(start, x_shape, "x0")

@@ -146,7 +146,7 @@ def _text(name: str, value: Any, row: dict[str, Any]) -> str | None:
             return _number(value)
     except (TypeError, ValueError):
         pass
-    raise UsageError(f"{name} is {row['values']}, not {reprlib.repr(value)}")
+    raise UsageError(f"{name} must be {row['values']}, not {reprlib.repr(value)}")
 
 
 def _number(value: Any) -> str:

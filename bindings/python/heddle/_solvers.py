@@ -37,7 +37,7 @@ def _method_named(method: str) -> str:
     """The name, with "auto" in lower case. Raises ``UsageError`` for a method that ``Solver`` does
     not take."""
     if not isinstance(method, str):
-        raise UsageError(f"method={method!r} is no text, such as 'auto' or 'cg'")
+        raise UsageError(f"method={method!r} is not a text, such as 'auto' or 'cg'")
     instead = "lsmr is a function of its own, for least squares: heddle.lsmr(A, b)"
     if method.lower() == "lsmr":
         raise UsageError(instead)
@@ -222,7 +222,7 @@ class Solver:
         vectors = self._null_vectors(null_space)
         if isinstance(self._base, OnRanks):
             if on_gpu(vectors):
-                raise UsageError("ranks take arrays in the host's memory, and null_space is another")
+                raise UsageError("ranks need arrays in the host's memory, but null_space is not")
             self._operator = self._base
             self._own = self._base.solver(
                 self.method, preconditioner, shift, settings, records, vectors)  # fmt: skip
@@ -262,7 +262,7 @@ class Solver:
         array([1., 1.])
         """
         if not self._is_tree:
-            raise UsageError("the edits of a solver are those of a tree: storage='hisparse'")
+            raise UsageError("a solver takes edits only of a tree: storage='hisparse'")
         self._check_entries()
         other = copy.copy(self)
         other.A = other._generation = None
@@ -365,7 +365,7 @@ class Solver:
             *told, history = self._own.solve(given, x, x0 is None, callback)
         else:
             if on_gpu(x0):
-                raise UsageError("x0 lies in a GPU's memory, and out in the host's")
+                raise UsageError("x0 is in a GPU's memory, but out in the host's")
             start = numbers(x0, dtype, "x0")
             check_form(start, self._shape, "x0")
             places = ((array.ctypes.data, False) for array in (given, x, start))
@@ -479,14 +479,14 @@ class Solver:
         if isinstance(self._base, OnRanks):
             self.A._own  # noqa: B018  with the newest entries
         if self._generation is not None and self._generation != self.A._generation:
-            raise UsageError("the matrix has new values, which a tree does not take: make it anew")
+            raise UsageError("the matrix has new values, which a tree cannot take: remake the solver")
 
     def _check_shape(self, given: Any, shape: tuple[int, ...] | None, name: str) -> None:
         if shape is None:
             check_form(given, self._shape, name)
         elif tuple(given.shape) != shape:
             raise SizeError(
-                f"{name} has the shape {tuple(given.shape)}, not {shape}: so many vectors, one "
+                f"{name} has the shape {tuple(given.shape)}, not {shape}: vectors one "
                 "after the other"
             )
 

@@ -239,7 +239,8 @@ EntryTableHandle<vector_scalar_t<A>> encoded_table() {
 template <class E>
 EntryTableHandle<vector_scalar_t<E>> make_entry_table() {
   // Its entries are followed by a scale, which the operator that makes such a copy writes.
-  static_assert(!is_encoded<E>, "heddle entry: a plan makes copies in 16 bits, of another entry");
+  static_assert(!is_encoded<E>,
+                "heddle entry: plans make copies in 16 bits, of entries that are not encoded");
   using A = arithmetic_t<E>;
   using S = vector_scalar_t<E>;
   using P = typename promoted<E>::type;

@@ -55,13 +55,13 @@ class EntryValues {
     if (is_matrix_ && (rows_ != rows || columns_ != columns)) {
       throw Error(ErrorKind::size_mismatch,
                   "the values of a matrix of " + std::to_string(rows_) + " x " +
-                      std::to_string(columns_) + " entries are none of one of " +
+                      std::to_string(columns_) + " entries do not fit one of " +
                       std::to_string(rows) + " x " + std::to_string(columns));
     }
     if (scalars_.size() != needed) {
       throw Error(ErrorKind::size_mismatch,
                   "a matrix of " + std::to_string(entries) + " entries of " +
-                      std::to_string(E::components) + " scalars meets values of " +
+                      std::to_string(E::components) + " scalars was given values of " +
                       std::to_string(scalars_.size()) + " scalars, not " + std::to_string(needed));
     }
   }

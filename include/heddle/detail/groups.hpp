@@ -56,7 +56,7 @@ template <class S, class Body>
 void for_each_group(const FieldView<S>& field, const Stream& stream, const Body& body) {
   if (stream.on_gpu()) {
     throw Error(ErrorKind::unsupported,
-                "fields on a GPU are of float or double, in a heddle that was built with CUDA");
+                "fields on a GPU need float or double, and a heddle built with CUDA");
   }
   parallel_for(team_size(stream, field.scalars()), groups_of(field.size),
                [&](Index group) { body(group); });
@@ -122,13 +122,14 @@ template <class S, class Field>
 void check_reduction(const Reduction<S>& reduction, const FieldView<Field>& field,
                      const Stream& stream) {
   if (reduction.groups() != groups_of(field.size)) {
-    throw Error(
-        ErrorKind::size_mismatch,
-        "a reduction over another number of rows than the field's " + std::to_string(field.size));
+    throw Error(ErrorKind::size_mismatch,
+                "the reduction has a different number of rows than the field's " +
+                    std::to_string(field.size));
   }
   const Stream& own = reduction.device().stream();
   if (own.gpu != stream.gpu || own.queue != stream.queue) {
-    throw Error(ErrorKind::usage, "a reduction made for another device or stream than the fields'");
+    throw Error(ErrorKind::usage,
+                "the reduction was made for a device or stream other than the fields'");
   }
 }
 

@@ -106,9 +106,9 @@ constexpr void check_listing() {
       "a product of a method sums nothing, RealDot or PlainDot with its result, or Dot with it "
       "and its Norm");
   static_assert(updates_sum_vectors(start, M::ring) && updates_sum_vectors(iteration, M::ring),
-                "sums of a preconditioned vector itself belong to the update before");
+                "sums of a preconditioned vector itself belong to the preceding update");
   static_assert(start_leaves_the_same_sums(start, iteration),
-                "start and iteration of a method leave the same sums behind their last decision");
+                "start and iteration of a method leave the same sums after their last decision");
 }
 
 template <class... Swap>

@@ -64,7 +64,7 @@ class HEDDLE_EXPORT Reduction {
     const RowShare* const share = device.stream().share;
     if (share != nullptr && share->rows() != rows) {
       throw Error(ErrorKind::size_mismatch, "sums over " + std::to_string(rows) +
-                                                " rows, and this rank shares " +
+                                                " rows, but this rank has " +
                                                 std::to_string(share->rows()));
     }
     if (!device.on_gpu()) {

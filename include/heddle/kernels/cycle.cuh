@@ -36,7 +36,7 @@ template <class Plan, class P, class R>
 __device__ __forceinline__ void smooth_row(const CycleStep& s, Index row, const R& v) {
   using M = typename Plan::scalar;
   constexpr int K = R::components;
-  static_assert(P::vector::components == K, "M^-1 is of the rows of the product");
+  static_assert(P::vector::components == K, "M^-1 has the rows of the product");
   const auto field = [](const void* data) { return static_cast<const M*>(data); };
   typename P::vector rest;
 #pragma unroll

@@ -22,7 +22,7 @@ struct SumsOfRow {
   __device__ __forceinline__ void add_one(double& into) const {
     static_assert((Sum::left == Next::in || Sum::left == Next::out) &&
                       (Sum::right == Next::in || Sum::right == Next::out),
-                  "sums beside a preconditioner are over what it takes and gives");
+                  "sums next to a preconditioner are over its input and output");
     const V& left = Sum::left == Next::in ? in : out;
     const V& right = Sum::right == Next::in ? in : out;
 #pragma unroll

@@ -12,7 +12,7 @@ namespace {
 /// The exception that is being handled.
 Error current_error() {
   const auto error_of = [](ErrorKind kind, const std::string& why) {
-    return Error(kind, why.empty() ? "an error without a text" : why);
+    return Error(kind, why.empty() ? "an error without a message" : why);
   };
   try {
     throw;
@@ -23,7 +23,7 @@ Error current_error() {
   } catch (const std::exception& error) {
     return error_of(ErrorKind::internal, error.what());
   } catch (...) {
-    return Error(ErrorKind::internal, "an exception that is no std::exception");
+    return Error(ErrorKind::internal, "an exception that is not a std::exception");
   }
 }
 

@@ -36,7 +36,7 @@ void check_have_own_gpus(Communicator& ranks, const Stream& stream) {
   for (std::size_t a = 0; a < all.size(); ++a) {
     for (std::size_t b = a + 1; b < all.size(); ++b) {
       if (all[a] != all[b]) continue;
-      throw Error(ErrorKind::unsupported, "NCCL wants a GPU for each rank, and ranks " +
+      throw Error(ErrorKind::unsupported, "NCCL needs a GPU for each rank, but ranks " +
                                               std::to_string(a) + " and " + std::to_string(b) +
                                               " share one");
     }
@@ -80,8 +80,8 @@ template <class Queue>
 void NcclCommunicator::queue(const Stream& stream, const char* call, const Queue& queue) {
   if (!communicator_) {
     throw Error(ErrorKind::usage,
-                "a solve on these ranks failed before, and NCCL ended with it: "
-                "make the transfer and what is distributed anew");
+                "an earlier solve on these ranks failed and ended NCCL: "
+                "create the transfer and the distributed objects again");
   }
   const OnGpu here(stream);
   check_nccl(queue(communicator_.get()), call);
@@ -123,7 +123,7 @@ void NcclCommunicator::look() {
   for (const int error : {status, noticed}) {
     if (error == Nccl::success || error == Nccl::in_progress) continue;
     communicator_.reset();
-    check_nccl(error, "what it had queued");
+    check_nccl(error, "its queued work");
   }
   constexpr auto between_looks = std::chrono::milliseconds(1);
   const auto now = std::chrono::steady_clock::now();

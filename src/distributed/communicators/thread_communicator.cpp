@@ -135,9 +135,9 @@ class Meeting {
   }
   [[noreturn]] void refuse_end(int rank, int awaited) {
     const int ended = awaited == any_rank ? first_ended_.load() : awaited;
-    fail(ErrorKind::usage, "rank " + std::to_string(ended) + " has ended, and rank " +
-                               std::to_string(rank) +
-                               " waits for it: every rank makes the same calls in the same order");
+    fail(ErrorKind::usage,
+         "rank " + std::to_string(ended) + " has ended, but rank " + std::to_string(rank) +
+             " waits for it: every rank must make the same calls in the same order");
     check();
     std::abort();  // not reached: a failed meeting throws
   }
@@ -225,9 +225,10 @@ class ThreadCommunicator final : public Communicator {
   }
 
   [[noreturn]] void refuse(int other) {
-    meeting_.fail(ErrorKind::size_mismatch,
-                  "rank " + std::to_string(other) + " sends another number of bytes than rank " +
-                      std::to_string(rank_) + " waits for: ranks disagree about what they do");
+    meeting_.fail(ErrorKind::size_mismatch, "rank " + std::to_string(other) +
+                                                " sends a different number of bytes than rank " +
+                                                std::to_string(rank_) +
+                                                " expects: the calls of the ranks do not match");
     meeting_.check();
     std::abort();  // not reached: a failed meeting throws
   }
@@ -253,8 +254,8 @@ void run_rank(Meeting& meeting, int rank, const std::function<void(Communicator&
 void run_on_ranks(int ranks, const std::function<void(Communicator&)>& body) {
   constexpr int most = 1024;
   if (ranks < 1 || ranks > most) {
-    throw Error(ErrorKind::usage,
-                "ranks are 1 to " + std::to_string(most) + ", not " + std::to_string(ranks));
+    throw Error(ErrorKind::usage, "the number of ranks is 1 to " + std::to_string(most) + ", not " +
+                                      std::to_string(ranks));
   }
   Meeting meeting(ranks);
   std::vector<std::thread> threads;
@@ -269,7 +270,7 @@ void run_on_ranks(int ranks, const std::function<void(Communicator&)>& body) {
     }
     run_rank(meeting, 0, body);
   } catch (const std::exception& error) {
-    meeting.fail(ErrorKind::memory, std::string("a rank's thread cannot begin: ") + error.what());
+    meeting.fail(ErrorKind::memory, std::string("a rank's thread cannot start: ") + error.what());
   }
   for (std::thread& thread : threads) thread.join();
   meeting.check();

@@ -23,7 +23,7 @@ std::string_view name(Transfer transfer) {
 Transfer parse_transfer(std::string_view name) {
   const auto found = std::find(std::begin(transfer_names), std::end(transfer_names), name);
   if (found == std::end(transfer_names)) {
-    throw Error(ErrorKind::usage, "transfers are peer, nccl and staged, not " + std::string(name));
+    throw Error(ErrorKind::usage, "the transfer is peer, nccl or staged, not " + std::string(name));
   }
   return static_cast<Transfer>(found - std::begin(transfer_names));
 }
@@ -39,13 +39,14 @@ std::unique_ptr<Communicator> with_transfer(Communicator& ranks, Transfer transf
   if (transfer == Transfer::nccl) {
     together(ranks, [&] {
       if (device.on_gpu()) return;
-      throw Error(ErrorKind::unsupported, "NCCL is for ranks on GPUs");
+      throw Error(ErrorKind::unsupported, "NCCL needs ranks on GPUs");
     });
     if constexpr (has_cuda) return cuda::make_nccl_communicator(ranks, device);
   }
   if (transfer == Transfer::peer && !ranks.is_one_process()) {
-    throw Error(ErrorKind::unsupported,
-                "GPUs of several processes reach no memory of one another: nccl or staged");
+    throw Error(
+        ErrorKind::unsupported,
+        "GPUs of different processes cannot access each other's memory: use nccl or staged");
   }
   return std::make_unique<detail::LinkedCommunicator>(ranks, transfer);
 }

@@ -36,8 +36,8 @@ ExchangeChoice choose_exchange(const ScalingModel& model, const std::vector<Rank
   const bool is_worth_it = beside < point.product_vector;
   return {is_worth_it ? ExchangeMode::task : ExchangeMode::vector,
           "a product is predicted to take " + in_microseconds(beside) +
-              " with the exchange beside it, " + in_microseconds(point.product_vector) +
-              " behind it"};
+              " with the exchange alongside it, " + in_microseconds(point.product_vector) +
+              " with it afterwards"};
 }
 
 ExchangeChoice choose_exchange(Communicator& ranks) {
@@ -46,9 +46,9 @@ ExchangeChoice choose_exchange(Communicator& ranks) {
                                   [&](long long host) { return host == hosts.front(); });
   if (is_one) {
     return {ExchangeMode::vector,
-            "ranks of one host: the cores that would copy x beside a product multiply"};
+            "ranks on one host: the cores that would copy x during a product multiply instead"};
   }
-  return {ExchangeMode::task, "ranks of several hosts: messages are on their way meanwhile"};
+  return {ExchangeMode::task, "ranks on several hosts: messages travel during the product"};
 }
 
 int place_on_host(Communicator& ranks) {

@@ -261,14 +261,14 @@ void PeerExchange::begin(const Stream& main) {
   if (std::exchange(capture_, capture) != capture) *products_ = 0;
   ++*products_;
   mark_begin<<<1, 1, 0, main.queue>>>(clock_.data());
-  check(cudaGetLastError(), "launch of a time");
+  check(cudaGetLastError(), "launch of a timestamp");
 }
 
 void PeerExchange::mark_interior(const Stream& main) {
   if (!is_timed()) return;
   const OnGpu here(main);
   mark_multiplied<<<1, 1, 0, main.queue>>>(clock_.data());
-  check(cudaGetLastError(), "launch of a time");
+  check(cudaGetLastError(), "launch of a timestamp");
 }
 
 void PeerExchange::join(const Stream& main) {
@@ -281,7 +281,7 @@ void PeerExchange::finish(const Stream& main) {
   if (!is_timed()) return;
   const OnGpu here(main);
   mark_end<<<1, 1, 0, main.queue>>>(clock_.data(), products_.get());
-  check(cudaGetLastError(), "launch of a time");
+  check(cudaGetLastError(), "launch of a timestamp");
 }
 
 void PeerExchange::add_times(RankTimes& times) const {

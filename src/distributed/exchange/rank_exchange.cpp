@@ -24,7 +24,7 @@ ExchangeMode parse_exchange_mode(std::string_view name) {
                                   [&](std::string_view mode) { return is_same_name(mode, name); });
   if (found == std::end(mode_names)) {
     throw Error(ErrorKind::usage,
-                "modes of exchange are vector, naive and task, not " + std::string(name));
+                "the mode of exchange is vector, naive or task, not " + std::string(name));
   }
   return static_cast<ExchangeMode>(found - std::begin(mode_names));
 }

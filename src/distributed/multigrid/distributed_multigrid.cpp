@@ -24,7 +24,7 @@ Made<S> made_of(const detail::SlicedOperator<S>& whole, const MultigridOptions& 
                 const std::vector<Array<S>>& fields) {
   if (std::is_same_v<S, double> && options.level_precision == StoredScalar::single) {
     throw Error(ErrorKind::unsupported,
-                "multigrid: ranks have no levels in single precision under a matrix in double");
+                "multigrid: ranks allow no levels in single precision for a matrix in double");
   }
   return {std::make_unique<detail::Hierarchy<S>>(whole, options,
                                                  detail::candidate_views(whole, fields)),
@@ -40,7 +40,7 @@ Array<S> field_of_all(const DistributedOperator<S>& matrix, const FieldView<cons
   together(ranks, [&] {
     const auto inside = detail::row_field_of<S>(matrix);
     const Stream stream = matrix.device().stream();
-    check_same_shape(field, inside.view, "a candidate of multigrid");
+    check_same_shape(field, inside.view, "a multigrid candidate");
     permute<S>(field, inside.view, S(1), stream);
     permute<S>(inside.view, FieldView<S>(own.data(), matrix.rows(), matrix.row_components()), S(1),
                stream);
@@ -76,7 +76,7 @@ DistributedMultigrid<S>::DistributedMultigrid(const DistributedOperator<S>& matr
   std::vector<Array<S>> fields;
   const auto counts = gather(matrix.ranks(), static_cast<long long>(candidates.size()));
   if (std::any_of(counts.begin(), counts.end(), [&](long long c) { return c != counts[0]; })) {
-    throw Error(ErrorKind::usage, "ranks disagree about the number of multigrid's candidates");
+    throw Error(ErrorKind::usage, "ranks disagree about the number of multigrid candidates");
   }
   for (const FieldView<const S>& field : candidates) {
     fields.push_back(distributed_multigrid::field_of_all(matrix, field));

@@ -92,7 +92,7 @@ GroupGraph<Number> graph_of(const PatternView& pattern) {
 
 /// Throws `Error`: usage without ranks, size_mismatch unless the matrix is square.
 inline void check_partition(const PatternView& pattern, int ranks, const char* partitioner) {
-  if (ranks < 1) throw Error(ErrorKind::usage, "partition: at least one rank");
+  if (ranks < 1) throw Error(ErrorKind::usage, "partition: at least one rank is needed");
   if (pattern.rows == pattern.columns) return;
   throw Error(ErrorKind::size_mismatch, std::string("partition: ") + partitioner +
                                             " takes square matrices, not one of " +

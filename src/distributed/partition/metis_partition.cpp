@@ -34,10 +34,10 @@ Partition Partition::by_metis(const PatternView& pattern, int ranks) {
         &groups, &constraints, graph.first.data(), graph.neighbour.data(), graph.weight.data(),
         nullptr, graph.edge_weight.data(), &parts, nullptr, nullptr, options, &cut, part.data());
     if (status == METIS_ERROR_MEMORY) {
-      throw Error(ErrorKind::memory, "METIS has no memory for a partition");
+      throw Error(ErrorKind::memory, "METIS ran out of memory for a partition");
     }
     if (status != METIS_OK) {
-      throw Error(ErrorKind::internal, "METIS fails with status " + std::to_string(status));
+      throw Error(ErrorKind::internal, "METIS failed with status " + std::to_string(status));
     }
   }
   const std::vector<int> owners(part.begin(), part.end());

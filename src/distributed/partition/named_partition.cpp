@@ -21,10 +21,9 @@ std::vector<long long> first_rows_in(const std::string& text) {
     const auto [behind, error] = std::from_chars(at, end, row);
     const bool is_good = error == std::errc() && (behind == end || *behind == ',');
     if (!is_good) {
-      throw Error(ErrorKind::usage,
-                  "partition: " + text +
-                      " is neither entries, rows, metis nor scotch, nor first rows "
-                      "with commas between them");
+      throw Error(ErrorKind::usage, "partition: " + text +
+                                        " is not entries, rows, metis, scotch, or first rows "
+                                        "separated by commas");
     }
     rows.push_back(row);
     if (behind == end) return rows;

@@ -14,23 +14,23 @@ Partition::Partition(std::vector<long long> first_rows) : first_rows_(std::move(
     throw Error(ErrorKind::usage, "partition: " + why);
   };
   if (first_rows_.size() < 2 || first_rows_.front() != 0) {
-    refuse("a first row of each rank, from 0 on, and the number of all rows behind them");
+    refuse("needs the first row of each rank, from 0 on, then the number of all rows");
   }
   for (std::size_t r = 1; r < first_rows_.size(); ++r) {
     if (first_rows_[r] < first_rows_[r - 1]) {
       refuse("rank " + std::to_string(r) + " begins at row " + std::to_string(first_rows_[r]) +
-             ", before the rank in front of it");
+             ", before the previous rank");
     }
     if (first_rows_[r] % rows_of_group != 0 && first_rows_[r] != first_rows_.back()) {
       refuse("rank " + std::to_string(r) + " begins at row " + std::to_string(first_rows_[r]) +
-             ", which is no multiple of " + std::to_string(rows_of_group));
+             ", which is not a multiple of " + std::to_string(rows_of_group));
     }
   }
 }
 
 Partition Partition::by_weight(long long rows, int ranks,
                                std::span<const long long> group_weights) {
-  if (ranks < 1) throw Error(ErrorKind::usage, "partition: at least one rank");
+  if (ranks < 1) throw Error(ErrorKind::usage, "partition: at least one rank is needed");
   const long long groups = (rows + rows_of_group - 1) / rows_of_group;
   if (static_cast<long long>(group_weights.size()) != groups) {
     throw Error(ErrorKind::size_mismatch, "partition: " + std::to_string(group_weights.size()) +
@@ -72,7 +72,7 @@ Partition Partition::even(long long rows, int ranks) {
 }
 
 Partition Partition::by_owner(long long rows, int ranks, std::span<const int> owner_of_group) {
-  if (ranks < 1) throw Error(ErrorKind::usage, "partition: at least one rank");
+  if (ranks < 1) throw Error(ErrorKind::usage, "partition: at least one rank is needed");
   const long long groups = (rows + rows_of_group - 1) / rows_of_group;
   if (static_cast<long long>(owner_of_group.size()) != groups) {
     throw Error(ErrorKind::size_mismatch, "partition: " + std::to_string(owner_of_group.size()) +
@@ -83,9 +83,9 @@ Partition Partition::by_owner(long long rows, int ranks, std::span<const int> ow
   for (long long place = 0; place < groups; ++place) {
     const int owner = owner_of_group[static_cast<std::size_t>(place)];
     if (owner < 0 || owner >= ranks) {
-      throw Error(ErrorKind::usage, "partition: group " + std::to_string(place) +
-                                        " of rows is of rank " + std::to_string(owner) +
-                                        ", and there are " + std::to_string(ranks));
+      throw Error(ErrorKind::usage, "partition: row group " + std::to_string(place) +
+                                        " belongs to rank " + std::to_string(owner) +
+                                        ", but the number of ranks is " + std::to_string(ranks));
     }
     places[static_cast<std::size_t>(owner)].push_back(place);
   }

@@ -95,7 +95,7 @@ Network parse_network(std::string_view text) {
   if (const Network* named = find(named_networks(), text)) return *named;
   const std::vector<double> numbers = numbers_in(text, 2);
   if (numbers.empty()) {
-    throw Error(ErrorKind::usage, "networks are " + names_of(named_networks()) +
+    throw Error(ErrorKind::usage, "the network is " + names_of(named_networks()) +
                                       "or microseconds and GB/s such as 2.5,25, not '" +
                                       std::string(text) + "'");
   }
@@ -107,7 +107,7 @@ DeviceRates parse_device_rates(std::string_view text) {
   const std::vector<double> numbers = numbers_in(text, 4);
   if (numbers.empty()) {
     throw Error(ErrorKind::usage,
-                "rates are " + names_of(named_rates()) +
+                "the rates are " + names_of(named_rates()) +
                     "or microseconds and GB/s of an iteration alone and on ranks such as "
                     "16,2900,56,2940, not '" +
                     std::string(text) + "'");

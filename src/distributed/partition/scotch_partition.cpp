@@ -18,7 +18,7 @@ namespace heddle {
 namespace {
 
 void check_status(int status) {
-  if (status != 0) throw Error(ErrorKind::internal, "SCOTCH fails: it said on stderr why");
+  if (status != 0) throw Error(ErrorKind::internal, "SCOTCH failed; it wrote the reason to stderr");
 }
 
 /// The storage of SCOTCH for a graph.

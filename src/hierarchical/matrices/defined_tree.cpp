@@ -143,7 +143,7 @@ DefinedTree<S> DefinedTree<S>::plus(S alpha, S beta, const DefinedTree& B,
                                     bool adjoint_of_b) const {
   const EntryDefinition& definition = *this->definition();
   if (this->definition() != B.definition()) {
-    throw Error(ErrorKind::usage, "entries of two definitions have no sum");
+    throw Error(ErrorKind::usage, "entries of different definitions cannot be added");
   }
   if (adjoint_of_b && !definition.has_adjoint()) detail::refuse_adjoint(definition);
   detail::check_sum(this->tree(), B.tree(), adjoint_of_b);

@@ -4,7 +4,7 @@ namespace heddle::detail {
 
 void refuse_dynamic_product() {
   throw Error(ErrorKind::usage,
-              "schedule=tree adds in another order in each run, so that it serves no solver: take "
+              "schedule=tree adds in a different order in each run, so solvers cannot use it: use "
               "the matrix itself, whose schedule is kept");
 }
 

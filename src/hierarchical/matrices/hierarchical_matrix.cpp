@@ -12,7 +12,7 @@ namespace heddle::detail {
 
 Tree empty_tree(Index rows, Index columns, const NodeShape& leaf) {
   if (rows < 0 || columns < 0) {
-    throw Error(ErrorKind::out_of_range, "a matrix of " + std::to_string(rows) + " x " +
+    throw Error(ErrorKind::out_of_range, "a matrix cannot have " + std::to_string(rows) + " x " +
                                              std::to_string(columns) + " entries");
   }
   Tree tree;
@@ -64,13 +64,13 @@ void refuse_form(TreeForm form) {
               form == TreeForm::adjoint
                   ? "no adjoint: the entry has none of its kind"
                   : "no plain transpose: only real and complex numbers and blocks of real ones "
-                    "have one; take the adjoint");
+                    "have one; use the adjoint");
 }
 
 void refuse_adjoint_of_transpose() {
   throw Error(
       ErrorKind::unsupported,
-      "the transpose of complex numbers has no adjoint here; take A.adjoint() of the matrix");
+      "the transpose of complex numbers has no adjoint here; use A.adjoint() of the matrix");
 }
 
 void read_rows(const ScheduledTree& matrix, std::span<Offset> offsets, std::span<Index> column,

@@ -23,7 +23,7 @@ TreeWalk::TreeWalk(TreeEntry entry, std::shared_ptr<const TreeOnGpu> matrix, con
   const auto room = [&](device::NodeQueue queue, long long nodes) {
     if (nodes > std::numeric_limits<Index>::max()) {
       throw Error(ErrorKind::unsupported,
-                  "schedule=tree takes fewer than 2^31 nodes; take larger nodes");
+                  "schedule=tree takes fewer than 2^31 nodes; use larger nodes");
     }
     queues_[queue] = Array<device::QueuedNode>(static_cast<std::size_t>(nodes), device_);
   };
@@ -47,7 +47,7 @@ void TreeWalk::check_operand(const void* data, bool is_aos, const char* name) co
   if (!is_aos) {
     throw Error(ErrorKind::size_mismatch,
                 std::string(name) +
-                    " is not AoS, as a tree needs it; `permute` copies it into a field that is");
+                    " is not AoS, which a tree needs; `permute` copies it into a field that is");
   }
   check_kernel_operand(data, name, device_.stream());
 }

@@ -217,7 +217,7 @@ CountedPairs::CountedPairs(const TreeOnGpu& A, const TreeOnGpu& B, bool turns_b,
   of.b = by_rows(B.schedule(turns_b));
   const Offset most = of.a.count + of.b.count;
   if (most > std::numeric_limits<Index>::max()) {
-    throw Error(ErrorKind::unsupported, "a GPU adds trees of fewer than 2^31 leaves");
+    throw Error(ErrorKind::unsupported, "a GPU adds only trees of fewer than 2^31 leaves");
   }
   const auto room = static_cast<std::size_t>(most);
   const NodeShape& shape = tree.leaf;

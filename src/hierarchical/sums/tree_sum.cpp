@@ -172,14 +172,14 @@ void check_sum(const Tree& a, const Tree& b, bool turns_b) {
   const Index rows = turns_b ? b.columns : b.rows, columns = turns_b ? b.rows : b.columns;
   if (a.rows != rows || a.columns != columns) {
     throw Error(ErrorKind::size_mismatch,
-                "a sum of " + std::to_string(a.rows) + " x " + std::to_string(a.columns) + " and " +
-                    std::to_string(rows) + " x " + std::to_string(columns) + " entries" +
-                    (turns_b ? ", the latter turned" : ""));
+                "cannot add " + std::to_string(a.rows) + " x " + std::to_string(a.columns) +
+                    " and " + std::to_string(rows) + " x " + std::to_string(columns) + " entries" +
+                    (turns_b ? ", the latter transposed" : ""));
   }
   if (a.leaf.log2_size != b.leaf.log2_size) {
-    throw Error(ErrorKind::usage, "a sum of trees with nodes of " + std::to_string(a.leaf.size()) +
-                                      " and of " + std::to_string(b.leaf.size()) +
-                                      " rows: make both of one node size");
+    throw Error(ErrorKind::usage,
+                "cannot add trees with nodes of " + std::to_string(a.leaf.size()) + " and " +
+                    std::to_string(b.leaf.size()) + " rows: give both the same node size");
   }
 }
 

@@ -49,7 +49,7 @@ std::string read_name(const JsonObject& object) {
   const auto& kinds = entry_kind_names;
   if (std::find(kinds.begin(), kinds.end(), name) != kinds.end()) {
     detail::malformed_file("name: " + in_quotes(name) +
-                           " is that of a built-in entry; choose another");
+                           " is the name of a built-in entry; choose another");
   }
   return name;
 }
@@ -83,7 +83,7 @@ std::vector<Member> read_members(const json& list) {
       }
       for (const Member& other : members) {
         if (other.name == member.name)
-          detail::malformed_file(in_quotes(member.name) + " is there already");
+          detail::malformed_file(in_quotes(member.name) + " is given twice");
       }
       member.first = components;
       components += member.is_complex ? 2 : 1;
@@ -117,7 +117,7 @@ Ring read_ring(const JsonObject& object, int components) {
                                         : Ring::quaternion;
   if (components % ring_size(ring) != 0) {
     detail::malformed_file("ring: " + std::to_string(components) +
-                           " components are no whole number of groups of " +
+                           " components are not a whole number of groups of " +
                            std::to_string(ring_size(ring)) + ", as ring " + text + " needs");
   }
   return ring;
@@ -126,7 +126,8 @@ Ring read_ring(const JsonObject& object, int components) {
 /// One expression for each of `results`.
 Formula read_operator(const json& value, const std::vector<Member>& results,
                       const std::vector<detail::Operand>& operands) {
-  if (!value.is_object()) detail::malformed_file(": must be an object of one expression a member");
+  if (!value.is_object())
+    detail::malformed_file(": must be an object with one expression per member");
   const JsonObject object(value, "");
   std::vector<std::string_view> known(results.size());
   std::ranges::transform(results, known.begin(), &Member::name);
@@ -213,11 +214,11 @@ detail::Arrangement arrangement(const EntryDefinition& definition) {
     detail::Position& position =
         arranged.at[static_cast<std::size_t>(term.result * n + term.right)];
     if (position.sign != 0 || std::abs(term.coefficient) != 1) {
-      throw Error(ErrorKind::unsupported,
-                  "the real representation of entry " + definition.name +
-                      " holds more than components and their negatives, so that its tiles are not "
-                      "read; write the components, " +
-                      std::to_string(definition.size()) + " rows an entry");
+      throw Error(ErrorKind::unsupported, "the real representation of entry " + definition.name +
+                                              " holds more than components and their negatives, so "
+                                              "its tiles cannot be read; write the components, " +
+                                              std::to_string(definition.size()) +
+                                              " rows per entry");
     }
     position = {term.left, term.coefficient > 0 ? 1 : -1};
   }

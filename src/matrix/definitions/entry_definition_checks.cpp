@@ -109,7 +109,7 @@ void check_ring(const EntryDefinition& definition, const Vector& a) {
       detail::malformed_file(
           std::string("ring: a (x c) is not (a x) c for ") +
           (definition.ring == Ring::complex ? "complex numbers" : "quaternions") +
-          " c; take \"real\"");
+          " c; use \"real\"");
     }
   }
 }
@@ -133,8 +133,8 @@ void check_adjoint(const EntryDefinition& definition, const Vector& a) {
   const Vector B = real_representation(definition, adjoint.data());
   if (first_difference(B, transpose(A, n), tolerance * largest(A)) >= 0) {
     detail::malformed_file(
-        "adjoint: its real representation is not the transpose of that of a; leave it out "
-        "where there is no such entry");
+        "adjoint: its real representation is not the transpose of that of a; leave adjoint out if "
+        "there is no such entry");
   }
 }
 
@@ -148,7 +148,7 @@ void check_add(const EntryDefinition& definition, const Formula& add) {
   if (at >= 0) {
     const std::string& name = definition.components[static_cast<std::size_t>(at)];
     detail::malformed_file("add: component " + name + " is not a." + name + " + b." + name +
-                           ", without which no product is linear");
+                           ", as linear products require");
   }
 }
 

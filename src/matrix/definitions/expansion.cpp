@@ -113,7 +113,7 @@ void check_fits(const Tiles& tiles, const PatternView& pattern, int parts, const
   throw Error(ErrorKind::size_mismatch,
               "a " + size_text(pattern.rows, pattern.columns) +
                   (parts == 2 ? " complex" : " real") + " matrix does not divide into tiles of " +
-                  size_text(chosen.rows, chosen.columns) + ", one an entry; choose the entry " +
+                  size_text(chosen.rows, chosen.columns) + ", one per entry; choose the entry " +
                   "that the matrix was written for");
 }
 
@@ -282,9 +282,9 @@ void refuse_ambiguous_tiles(const PatternView& pattern, std::pair<int, int> expa
   };
   throw Error(ErrorKind::unsupported,
               "a " + size_text(pattern.rows, pattern.columns) +
-                  " matrix whose numbers do not tell whether it has " + entries(expansion) +
-                  " entries or " + entries(components) + "; a line " + line(expansion) + " or " +
-                  line(components) + " before the sizes of a Matrix Market file says it");
+                  " matrix is ambiguous: it may have " + entries(expansion) + " entries or " +
+                  entries(components) + "; a line " + line(expansion) + " or " + line(components) +
+                  " before the sizes of a Matrix Market file decides");
 }
 
 template <class S, class T>

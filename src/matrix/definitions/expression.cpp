@@ -58,7 +58,7 @@ class Parser {
   Value factor() {
     if (++level_ > max_levels) {
       fail(at_, "more than " + std::to_string(max_levels) +
-                    " signs and parentheses within one another; simplify the expression");
+                    " nested signs and parentheses; simplify the expression");
     }
     const Value value = primary();
     --level_;
@@ -81,7 +81,7 @@ class Parser {
     std::string known;
     for (const Operand& operand : operands_) known += " " + operand.name + ".member";
     fail(begin,
-         io::in_quotes(name) + " is nothing known; expected a number, conj(...) or one of" + known);
+         io::in_quotes(name) + " is unknown; expected a number, conj(...) or one of" + known);
   }
 
   Value closed(Value value) {
@@ -112,7 +112,8 @@ class Parser {
     }
     std::string known;
     for (const Member& member : *operand.members) known += " " + member.name;
-    fail(begin, io::in_quotes(name) + " is no member of " + operand.name + "; there are" + known);
+    fail(begin,
+         io::in_quotes(name) + " is not a member of " + operand.name + "; there are" + known);
   }
 
   Value part_of(Value value) {
@@ -121,7 +122,7 @@ class Parser {
     const std::string_view part = word();
     if (part == "re") return {value.re, Value::none};
     if (part == "im") return {value.im, Value::none};
-    fail(begin, io::in_quotes(part) + " is no part of a complex number; there are re im");
+    fail(begin, io::in_quotes(part) + " is not a part of a complex number; there are re im");
   }
 
   std::string_view word() {

@@ -45,7 +45,7 @@ json parse_strict_json(std::string_view text, int max_levels) {
       case json::parse_event_t::key:
         if (!keys.back().insert(parsed.get<std::string>()).second) {
           throw Error(ErrorKind::malformed_file,
-                      "the key " + io::in_quotes(parsed.get<std::string>()) + " stands twice");
+                      "the key " + io::in_quotes(parsed.get<std::string>()) + " appears twice");
         }
         break;
       case json::parse_event_t::value:
@@ -71,8 +71,8 @@ std::string text_of_file(const std::string& path, std::size_t most) {
   } while (file && bytes.size() <= most);
   if (file.bad()) throw Error(ErrorKind::io, path + ": " + std::strerror(errno));
   if (bytes.size() > most) {
-    throw Error(ErrorKind::malformed_file, path + ": over " + std::to_string(most >> 20) +
-                                               " MiB, the most that is read of JSON");
+    throw Error(ErrorKind::malformed_file,
+                path + ": over " + std::to_string(most >> 20) + " MiB, the limit for JSON");
   }
   return bytes;
 }

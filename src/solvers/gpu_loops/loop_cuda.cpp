@@ -173,7 +173,7 @@ void LoopRun::repeat_on_ranks(const std::function<void()>& queue, bool meets,
     meet();  // no rank captures or compiles any more, which may wait for GPUs
     if (ranks != nullptr && ranks->has_given_up()) {
       throw Error(ErrorKind::usage,
-                  "a solve with this matrix failed on a rank before: distribute it anew");
+                  "an earlier solve with this matrix failed on a rank: distribute it again");
     }
     for (std::size_t launched = 0;; ++launched) {
       const std::size_t before = (launched + 1) % 2;

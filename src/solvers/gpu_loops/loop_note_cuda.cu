@@ -26,7 +26,7 @@ void note(const device::LoopState* state, LoopNote* to, const Stream& stream) {
 void ask_for(device::LoopEnd end, device::LoopWatch* watch, const Stream& stream) {
   const OnGpu here(stream);
   write_wish<<<1, 1, 0, stream.queue>>>(end, watch);
-  check(cudaGetLastError(), "launch of a wish for the loop's end");
+  check(cudaGetLastError(), "launch of a request to end the loop");
 }
 
 }  // namespace heddle::cuda

@@ -27,7 +27,7 @@ __global__ void __launch_bounds__(threads)
 RanksInLoop& ranks_of(const Stream& stream) {
   auto* const ranks = dynamic_cast<RanksInLoop*>(stream.share);
   if (ranks != nullptr) return *ranks;
-  throw Error(ErrorKind::unsupported, "the ranks' share of rows joins no sums on a GPU");
+  throw Error(ErrorKind::unsupported, "these ranks cannot join sums on a GPU");
 }
 
 }  // namespace

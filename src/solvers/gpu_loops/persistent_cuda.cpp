@@ -50,7 +50,7 @@ class PersistentLoop final : public detail::MethodLoop<S> {
     if (vectors > room) {
       throw Error(ErrorKind::bad_plan, "plan: loop=persistent keeps " +
                                            std::to_string(needs.vectors) +
-                                           " vectors in shared memory, and these do not fit; "
+                                           " vectors in shared memory, which do not fit; "
                                            "loop=graph takes matrices of any size");
     }
     in_shared_ = may_lie_in_shared_memory(plan) && vectors + alignment + matrix <= room;

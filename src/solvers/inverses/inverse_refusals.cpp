@@ -14,12 +14,12 @@ void LocalInverse<S>::check(const EntryTable<S>& entry) const {
   if (entry.invert_diagonal == nullptr) {
     throw Error(ErrorKind::unsupported,
                 std::string(name()) + ": " + of_entry +
-                    " defines no inverse; add one to its definition, or take the preconditioner "
+                    " defines no inverse; add one to its definition, or use the preconditioner "
                     "none");
   }
   if (form_ == InverseForm::factorized && !entry.has_adjoint) {
     throw Error(ErrorKind::unsupported,
-                "FSAI: " + of_entry + " has no adjoint; take the preconditioner isai");
+                "FSAI: " + of_entry + " has no adjoint; use the preconditioner isai");
   }
 }
 
@@ -38,8 +38,8 @@ void LocalInverse<S>::check_rows(const FailedRows& failed, Index n) const {
   }
   if (const Index row = failed.without_entry; row < n) {
     throw Error(ErrorKind::unsupported, std::string(name()) + ": the inverse of " + row_text(row) +
-                                            " is none of these entries, whose products must be "
-                                            "such entries too");
+                                            " is not an entry of this kind; the kind must be "
+                                            "closed under products");
   }
 }
 

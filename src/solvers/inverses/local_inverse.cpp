@@ -30,7 +30,7 @@ LocalInverse<S>::LocalInverse(const EntryTable<S>& entry, EntryTableHandle<S> st
     : form_(form), number_(number), host_(host), computes_(computes), entry_(std::move(stored)) {
   const bool has_blocks = form == InverseForm::blocks;
   if (!has_blocks && (number < 1 || number > max_power)) {
-    throw Error(ErrorKind::usage, std::string(name()) + " takes the power 1 to " +
+    throw Error(ErrorKind::usage, std::string(name()) + " takes a power of 1 to " +
                                       std::to_string(max_power) + ", not " +
                                       std::to_string(number));
   }
@@ -115,11 +115,10 @@ void LocalInverse<S>::check_room(Offset entries, Index longest, Offset entries_o
   if (all <= static_cast<double>(available)) return;
   const auto needed = static_cast<long long>(std::min(all, 9e18));
   throw Error(ErrorKind::memory,
-              std::string(name()) + ": " + std::to_string(entries) +
-                  " entries, the longest row of them " + std::to_string(longest) + ", need " +
-                  readable_bytes(needed) + " of the host's memory to set up, available are " +
-                  readable_bytes(available) + "; take " +
-                  (form_ == InverseForm::blocks ? "smaller groups" : "a lower power") +
+              std::string(name()) + ": " + std::to_string(entries) + " entries, " +
+                  std::to_string(longest) + " in the longest row, need " + readable_bytes(needed) +
+                  " of the host's memory to set up, available are " + readable_bytes(available) +
+                  "; use " + (form_ == InverseForm::blocks ? "smaller groups" : "a lower power") +
                   ", or jacobi");
 }
 

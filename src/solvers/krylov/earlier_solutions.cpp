@@ -26,8 +26,8 @@ void check_operator(const LinearOperator<S>& matrix, std::size_t most) {
   constexpr std::size_t limit = EarlierSolutions<S>::limit;
   static_assert(limit <= cuda::max_fields);
   if (most < 1 || most > limit) {
-    throw Error(ErrorKind::usage, "earlier solutions are 1 to " + std::to_string(limit) + ", not " +
-                                      std::to_string(most));
+    throw Error(ErrorKind::usage, "the number of earlier solutions is 1 to " +
+                                      std::to_string(limit) + ", not " + std::to_string(most));
   }
   detail::check_square(matrix, "a guess from earlier solutions");
   if (!matrix.has_adjoint()) {

@@ -65,7 +65,7 @@ void HostSolve<S>::tell() {
     report_.detail = text_of_end_of_copy(copy_, state_.copy, others_ != nullptr);
   }
   if (forgot_guess_ && report_.detail.empty()) {
-    report_.detail = "the guess was too large for the squares of its residual: zero took its place";
+    report_.detail = "the guess was too large to square its residual: zero replaced it";
   }
   const LinearOperator<S>& matrix = solver_.matrix_;
   if (report_.detail.empty() && &matrix.iterated() == &matrix && is_exact(matrix.iterated_as())) {

@@ -28,20 +28,21 @@ cuda::SolveTarget<S> KrylovSolver<S>::target_of(const FieldView<const S>& b, con
     check_apart(b, x, "the right-hand side", "the solution");
     iterated_ = &matrix_.iterated();  // the last `solve` may have set another
     if (stream_.share != nullptr) {
-      throw Error(ErrorKind::unsupported,
-                  "enqueue: hosts of ranks meet within a solve, and leave none to the GPU");
+      throw Error(
+          ErrorKind::unsupported,
+          "enqueue: hosts of ranks synchronize during a solve and cannot leave it to the GPU");
     }
     if (!device_.on_gpu() || form_of_loop(*iterated_) == LoopForm::stepped ||
         form_of_loop(matrix_) == LoopForm::stepped) {
       throw Error(ErrorKind::unsupported,
-                  "enqueue needs a loop that lives on a GPU: an operator there whose plan says "
+                  "enqueue needs a loop that runs on a GPU: an operator there whose plan says "
                   "loop=graph or loop=persistent, or that only queues work, and a preconditioner "
                   "that only queues work");
     }
     if (options_.observer) {
       throw Error(
           ErrorKind::unsupported,
-          "enqueue calls no observer; `cancel` ends a solve, `enqueued_history` tells of it");
+          "enqueue calls no observer; `cancel` ends a solve, `enqueued_history` describes it");
     }
     const bool empty = place.residual.scalars() == 0;
     if (!empty &&

@@ -104,7 +104,7 @@ void check_memory(const Workspace& workspace, const LinearOperator<S>& matrix) {
   throw Error(ErrorKind::memory,
               "the solver needs " + std::to_string(workspace.fields) + " fields of " +
                   readable_bytes(field) + " and " + readable_bytes(workspace.bytes) +
-                  " of its loop's sums and scalars beside the matrix, available are " +
+                  " for its loop's sums and scalars besides the matrix, available are " +
                   readable_bytes(available) + advice(matrix.product_on_gpu(), needed - available));
 }
 
@@ -161,20 +161,21 @@ KrylovSolver<S>::KrylovSolver(OperatorReference<S> matrix,
       basis_(matrix_.row_basis()) {
   detail::check_square(matrix_, "a solver");
   if (method_.info.needs_positive && (method_.info.direction < 2 || method_.info.image < 2)) {
-    throw Error(ErrorKind::usage, std::string(method_.info.title) +
-                                      " needs positive matrices, and its row names no direction "
-                                      "and image");
+    throw Error(ErrorKind::usage,
+                std::string(method_.info.title) +
+                    " needs positive definite matrices, but its row names no direction "
+                    "and image");
   }
   if (matrix_.row_components() % ring_size(ring_) != 0) {
     throw Error(ErrorKind::size_mismatch, "rows of " + std::to_string(matrix_.row_components()) +
-                                              " components are no whole numbers of a ring of " +
+                                              " components are not whole elements of a ring of " +
                                               std::to_string(ring_size(ring_)));
   }
   options_.basis_precision = options.basis_precision;
   if (std::is_same_v<S, long double> && method_.info.restarts &&
       options.basis_precision == StoredScalar::single) {
     throw Error(ErrorKind::unsupported,
-                "solver options: a basis in single precision is of a solve in double precision");
+                "solver options: a basis in single precision needs a solve in double precision");
   }
   Workspace later;  // allocated by the first solve, or by one in which a copy of the matrix fails
   if (preconditioner_) {
@@ -214,11 +215,11 @@ void KrylovSolver<S>::set_options(SolverOptions options) {
   }
   if (max_basis_ != max_of_basis(method_.program, matrix_, options.restart)) {
     throw Error(ErrorKind::usage,
-                "solver options: the restart of a solver is that of its construction");
+                "solver options: the restart is fixed by the solver's construction");
   }
   if (!places_.empty() && max_basis_ > 0 && options_.basis_precision != options.basis_precision) {
     throw Error(ErrorKind::usage,
-                "solver options: the precision of a basis is that of the solver's construction");
+                "solver options: the precision of a basis is fixed by the solver's construction");
   }
   if (!enqueue_alike(options_, options)) forget_enqueued();
   options_ = std::move(options);
@@ -274,7 +275,7 @@ void KrylovSolver<S>::set_image_of_guess(const FieldView<const S>& image) {
     check_same_shape(image, places_.front().residual, "the image of a guess");
     if (!fits_in_place(image)) {
       throw Error(ErrorKind::usage,
-                  "the image of a guess must be of the operator's basis, layout and memory");
+                  "the image of a guess must have the operator's basis, layout and memory");
     }
   }
   forget_enqueued();

@@ -102,7 +102,7 @@ detail::MethodProgram program_of_method(const MethodInfo& info, Ring ring, bool 
   if (info.type == method_rows::gmres.type) {
     return program_over<methods::Gmres>(info, ring, preconditioned);
   }
-  throw Error(ErrorKind::internal, std::string(info.name) + " is none of the library's methods");
+  throw Error(ErrorKind::internal, std::string(info.name) + " is not one of the library's methods");
 }
 
 }  // namespace heddle

@@ -81,7 +81,7 @@ inline constexpr MethodInfo minres{
     .header = "heddle/methods/minres.hpp",
     .needs_hermitian = true,
     .not_hermitian = "MINRES needs a Hermitian matrix: use BiCGStab",
-    .lost = "the Lanczos vectors came to an end: the matrix is singular, but for rounding"};
+    .lost = "the Lanczos vectors came to an end: the matrix is singular up to rounding"};
 
 inline constexpr MethodInfo gmres{
     .name = "gmres",
@@ -91,8 +91,8 @@ inline constexpr MethodInfo gmres{
     .has_ring_coefficients = true,
     .restarts = true,
     .lost =
-        "the Krylov space came to an end before the solution: the matrix is singular, or what "
-        "preconditions it"};
+        "the Krylov space came to an end before the solution: the matrix or its "
+        "preconditioner is singular"};
 
 inline constexpr MethodInfo fgmres = [] {
   MethodInfo row = gmres;
@@ -157,7 +157,7 @@ inline constexpr MethodInfo richardson = [] {
   row.title = "Richardson iteration";
   row.takes_omega = true;
   row.not_hermitian =
-      "Richardson iteration estimates omega of Hermitian matrices alone: give omega, or use "
+      "Richardson iteration estimates omega of Hermitian matrices only: give omega, or use "
       "BiCGStab";
   row.grew = "the residual grew: omega does not suit the eigenvalues of M^-1 A";
   return row;

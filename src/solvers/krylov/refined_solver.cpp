@@ -20,17 +20,17 @@ void check_same_system(const LinearOperator<float>& narrow, const LinearOperator
   if (narrow.rows() != wide.rows() || narrow.row_components() != wide.row_components()) {
     throw Error(ErrorKind::size_mismatch,
                 "a matrix of " + std::to_string(narrow.rows()) + " rows of " +
-                    std::to_string(narrow.row_components()) + " floats refines one of " +
+                    std::to_string(narrow.row_components()) + " floats cannot refine one of " +
                     std::to_string(wide.rows()) + " rows of " +
                     std::to_string(wide.row_components()) + " doubles");
   }
   const Stream &of_narrow = narrow.device().stream(), &of_wide = wide.device().stream();
   if (of_narrow.share != nullptr || of_wide.share != nullptr) {
-    throw Error(ErrorKind::unsupported, "ranks refine no solves over floats");
+    throw Error(ErrorKind::unsupported, "solves on ranks cannot be refined over floats");
   }
   if (of_narrow.gpu != of_wide.gpu || of_narrow.queue != of_wide.queue) {
     throw Error(ErrorKind::usage,
-                "a matrix of floats refines one of doubles on the same device and stream");
+                "a matrix of floats refines only one of doubles on the same device and stream");
   }
 }
 

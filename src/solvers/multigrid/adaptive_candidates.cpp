@@ -133,7 +133,7 @@ std::vector<std::vector<S>> adaptive_candidates(const detail::SlicedOperator<S>&
                                                 const MultigridOptions& options) {
   if (count < 0) {
     throw Error(ErrorKind::usage, "multigrid: " + std::to_string(count) +
-                                      " adaptive candidates; there is one or more");
+                                      " adaptive candidates; it needs one or more");
   }
   if (count == 0) count = detail::tiles_of(matrix.entry(), "multigrid").size;
   Relaxed<S> fields(matrix, count);

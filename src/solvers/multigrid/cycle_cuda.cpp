@@ -152,7 +152,8 @@ struct Cycle::Parts {
   void limit_blocks(Launch& launch, const Stream& stream) {
     const int resident =
         resident_blocks(launch.kernel, device::threads_of_cycle, launch.shape.shared_bytes, stream);
-    if (resident == 0) throw Error(ErrorKind::internal, "multigrid: no block of its cycle fits");
+    if (resident == 0)
+      throw Error(ErrorKind::internal, "multigrid: no block of its cycle fits on the GPU");
     launch.shape.blocks =
         std::min(launch.shape.blocks, static_cast<unsigned>(multiprocessors(stream)));
     flags = Array<unsigned long long>(launch.shape.blocks, device);

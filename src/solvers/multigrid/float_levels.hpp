@@ -104,7 +104,7 @@ inline EntryTableHandle<float> entry_in_floats(const EntryTable<double>& entry) 
                               []<class E>() { return entry_table<E>(); });
   }
   throw Error(ErrorKind::unsupported,
-              "multigrid: levels in single precision are of the library's entries, and of those "
+              "multigrid: levels in single precision need the library's entries, or those "
               "that a definition describes");
 }
 
@@ -142,7 +142,7 @@ class FloatLevels final : public Levels<double> {
       if (error.kind() != ErrorKind::bad_plan) throw;
       throw Error(ErrorKind::unsupported,
                   "multigrid: the matrix has values beyond the range of floats, which levels in "
-                  "single precision are read in; scale it, or take full precision");
+                  "single precision use; scale it, or use full precision");
     }
     generation_ = matrix_.generation();
   }

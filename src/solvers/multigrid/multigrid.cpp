@@ -83,7 +83,7 @@ using Points = std::span<const std::array<double, 3>>;
 detail::RigidMotions motions_of(Points points, int dimension, const Stream& host) {
   if (dimension != 2 && dimension != 3) {
     throw Error(ErrorKind::usage,
-                "rigid bodies are of 2 or 3 dimensions, not " + std::to_string(dimension));
+                "rigid bodies have 2 or 3 dimensions, not " + std::to_string(dimension));
   }
   detail::RigidMotions motions{.dimension = dimension};
   const auto d = static_cast<std::size_t>(dimension);

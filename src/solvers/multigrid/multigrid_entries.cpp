@@ -53,9 +53,10 @@ LevelEntries<S> level_entries(const SlicedOperator<S>& matrix, std::size_t candi
   entries.finest = {stored(std::make_shared<const EntryTable<S>>(matrix.entry())),
                     tiles_of(matrix.entry(), "multigrid")};
   if (!is_full(entries.finest.tiles)) {
-    throw Error(ErrorKind::unsupported,
-                "multigrid: products of these entries are other entries; take block entries of all "
-                "their numbers");
+    throw Error(
+        ErrorKind::unsupported,
+        "multigrid: products of these entries are of another kind; use block entries of all "
+        "their numbers");
   }
   const int v = entries.finest.tiles.size;
   const bool is_wide = candidates > static_cast<std::size_t>(v);
@@ -70,7 +71,7 @@ LevelEntries<S> level_entries(const SlicedOperator<S>& matrix, std::size_t candi
   } else {
     throw Error(ErrorKind::unsupported,
                 "multigrid: " + std::to_string(candidates) + " candidates over entries of " +
-                    std::to_string(v) + " x " + std::to_string(v) + " numbers; there are up to " +
+                    std::to_string(v) + " x " + std::to_string(v) + " numbers; the limit is " +
                     std::to_string(v) + ", 6 over real blocks of 3 x 3, and 3 over those of 2 x 2");
   }
   return entries;

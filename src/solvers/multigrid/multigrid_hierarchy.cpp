@@ -83,7 +83,7 @@ void Hierarchy<S>::check_matrix() const {
   check_square<S>(matrix_, "multigrid");
   if (!matrix_.has_adjoint() || matrix_.entry().adjoint == nullptr) {
     refuse(ErrorKind::unsupported,
-           "it needs P* A P, and these entries have no adjoint; take jacobi, or none");
+           "it needs P* A P, and these entries have no adjoint; use jacobi, or none");
   }
 }
 
@@ -111,14 +111,14 @@ UnsetArray<double> Hierarchy<S>::read_candidates(
   const int components = matrix_.row_components();
   if (components != v * r) {
     refuse(ErrorKind::unsupported,
-           "these entries are one number that acts on several components; it takes constants");
+           "these entries are one number that acts on several components; use constant candidates");
   }
   const auto inside = row_field_of<T>(source);
   Array<T> own(static_cast<std::size_t>(n) * static_cast<std::size_t>(components));
   const FieldView<T> user(own.data(), n, components);
   const Stream stream = matrix_.device().stream();
   for (std::size_t j = 0; j < candidates.size(); ++j) {
-    check_same_shape(candidates[j], inside.view, "a candidate of multigrid");
+    check_same_shape(candidates[j], inside.view, "a multigrid candidate");
     permute<T>(candidates[j], inside.view, T(1), stream);
     permute<T>(inside.view, user, T(1), stream);
     const auto larger = [](double a, double b) { return Reduction<double>::larger(a, b); };
@@ -127,7 +127,7 @@ UnsetArray<double> Hierarchy<S>::read_candidates(
         [&](std::size_t i, double& most) { most = larger(std::abs(double(own[i])), most); },
         [&](double& most, double other) { most = larger(other, most); });
     if (!std::isfinite(largest)) {
-      refuse(ErrorKind::not_finite, "a candidate has a component that is no number");
+      refuse(ErrorKind::not_finite, "a candidate has a component that is not finite");
     }
     // Scaled so that no square leaves the range; the span stays.
     const int exponent = largest > 0 ? std::ilogb(largest) : 0;

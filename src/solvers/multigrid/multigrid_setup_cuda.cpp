@@ -148,7 +148,7 @@ bool Hierarchy<S>::read_candidates_on_gpu(const SlicedOperator<T>& source,
     Array<T> own(static_cast<std::size_t>(n) * static_cast<std::size_t>(v * r), device);
     const FieldView<T> user(own.data(), n, v * r);
     for (std::size_t j = 0; j < candidates.size(); ++j) {
-      check_same_shape(candidates[j], inside.view, "a candidate of multigrid");
+      check_same_shape(candidates[j], inside.view, "a multigrid candidate");
       permute<T>(candidates[j], inside.view, T(1), stream);
       permute<T>(inside.view, user, T(1), stream);
       const double largest = largest_magnitude<T>(inside.view, reduction, stream);

@@ -27,7 +27,7 @@ template <class S>
 void Hierarchy<S>::check_hermitian() {
   if (is_hermitian()) return;
   throw Error(ErrorKind::unsupported,
-              "multigrid: the matrix is not Hermitian; take jacobi, or none");
+              "multigrid: the matrix is not Hermitian; use jacobi, or none");
 }
 
 /// Refreshes on the GPU where possible and where that leaves no doubt; else on the CPU, which words

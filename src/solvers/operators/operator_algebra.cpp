@@ -64,11 +64,11 @@ detail::OperatorOfTwo<S>::OperatorOfTwo(OperatorReference<S> left, OperatorRefer
   if (right_->ring() != ring_) ring_ = Ring::real;
   if (recurrence_ != Recurrence::real) recurrence_ = right_->recurrence();
   if (left_->device().stream().gpu != right_->device().stream().gpu) {
-    throw Error(ErrorKind::usage, std::string(what) + " of operators on two devices");
+    throw Error(ErrorKind::usage, std::string(what) + " needs operators on one device");
   }
   if (left_->vector_layout() != right_->vector_layout()) {
     throw Error(ErrorKind::size_mismatch,
-                std::string(what) + " of operators of two vector layouts; take one plan for both");
+                std::string(what) + " needs operators of one vector layout; use one plan for both");
   }
 }
 
@@ -84,7 +84,7 @@ ShiftedOperator<S>::ShiftedOperator(OperatorReference<S> A,
     : detail::OperatorOfTwo<S>(A, A, "a shift"), sigma_(sigma) {
   detail::check_square(this->left(), "a shift");
   if (!operator_algebra::is_finite(sigma)) {
-    throw Error(ErrorKind::usage, "a shift that is not finite in the operator's precision");
+    throw Error(ErrorKind::usage, "the shift is not finite in the operator's precision");
   }
   if (!is_real(sigma) && this->ring() != Ring::complex) operator_algebra::refuse_complex("a shift");
 }
@@ -137,7 +137,8 @@ SumOperator<S>::SumOperator(S alpha, OperatorReference<S> A,
       a.columns() != b.columns() || a.column_components() != b.column_components()) {
     using operator_algebra::text_of;
     throw Error(ErrorKind::size_mismatch,
-                "a sum of operators with rows " + text_of(a.rows(), a.row_components()) + " and " +
+                "a sum needs operators of one size, not rows " +
+                    text_of(a.rows(), a.row_components()) + " and " +
                     text_of(b.rows(), b.row_components()) + " components, columns " +
                     text_of(a.columns(), a.column_components()) + " and " +
                     text_of(b.columns(), b.column_components()));
@@ -145,11 +146,11 @@ SumOperator<S>::SumOperator(S alpha, OperatorReference<S> A,
   if (!detail::in_basis(a.row_basis(), b.row_basis()) ||
       !detail::in_basis(a.column_basis(), b.column_basis())) {
     throw Error(ErrorKind::size_mismatch,
-                "a sum of operators in two bases; make one in the other's, Operator<E>(matrix, "
+                "a sum needs operators in one basis; make one in the other's, Operator<E>(matrix, "
                 "plan, basis)");
   }
   if (!std::isfinite(alpha) || !operator_algebra::is_finite(beta)) {
-    throw Error(ErrorKind::usage, "a sum with a coefficient that is not finite");
+    throw Error(ErrorKind::usage, "a coefficient of the sum is not finite");
   }
   if (is_real(beta)) return;
   if (a.ring() != Ring::complex || b.ring() != Ring::complex) {
@@ -204,14 +205,14 @@ ProductOperator<S>::ProductOperator(OperatorReference<S> A, OperatorReference<S>
   const LinearOperator<S>&a = this->left(), &b = this->right();
   if (a.columns() != b.rows() || a.column_components() != b.row_components()) {
     using operator_algebra::text_of;
-    throw Error(ErrorKind::size_mismatch, "a product of an operator with columns " +
+    throw Error(ErrorKind::size_mismatch, "a product needs columns that match rows, not " +
                                               text_of(a.columns(), a.column_components()) +
-                                              " components and one with rows " +
+                                              " components and " +
                                               text_of(b.rows(), b.row_components()));
   }
   if (!detail::in_basis(a.column_basis(), b.row_basis())) {
     throw Error(ErrorKind::size_mismatch,
-                "a product of operators in two bases; make one in the other's, "
+                "a product needs operators in one basis; make one in the other's, "
                 "Operator<E>(matrix, plan, basis)");
   }
   image_ = {b.rows(), b.row_components(), b.vector_layout(), b.row_basis(), b.device()};

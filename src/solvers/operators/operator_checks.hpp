@@ -25,15 +25,15 @@ inline void check_steps(const SolverOptions& options, bool takes_interval, bool 
     throw Error(ErrorKind::usage, std::string("solver options: ") + why);
   };
   if (options.interval && !takes_interval) {
-    refuse("an interval is for the Chebyshev iteration and Richardson's");
+    refuse("an interval is only for the Chebyshev and Richardson iterations");
   }
-  if (options.omega && !takes_omega) refuse("omega is for the Richardson iteration");
-  if (options.interval && options.omega) refuse("omega or an interval; give one of them");
+  if (options.omega && !takes_omega) refuse("omega is only for the Richardson iteration");
+  if (options.interval && options.omega) refuse("omega and an interval; give one of them");
   if (options.interval && !is_interval(*options.interval)) {
     refuse("an interval needs 0 < lower < upper, both finite");
   }
   if (options.omega && !(std::isfinite(*options.omega) && *options.omega != 0)) {
-    refuse("omega is finite and not 0");
+    refuse("omega must be finite and not 0");
   }
 }
 
@@ -55,7 +55,7 @@ inline void check_options(const SolverOptions& options, bool takes_interval = fa
   }
   throw Error(ErrorKind::usage,
               "solver options: the tolerance is at least 0 and below 1; absolute tolerance, "
-              "iteration and time limit are not negative; a restart comes after 1 iteration or "
+              "iteration and time limit are not negative; the restart is 1 iteration or "
               "more");
 }
 
@@ -77,7 +77,7 @@ void check_available(const LinearOperator<S>& matrix, const std::string& who, lo
   if (needed <= available) return;
   throw Error(ErrorKind::memory, who + " " + std::to_string(fields) + " fields of " +
                                      readable_bytes(bytes_of_field(matrix)) +
-                                     " beside the matrix, in all " + readable_bytes(needed) +
+                                     " besides the matrix, in all " + readable_bytes(needed) +
                                      ", available are " + readable_bytes(available));
 }
 
@@ -105,23 +105,24 @@ void check_fits(const Preconditioner<S>& preconditioner, const LinearOperator<S>
   const std::optional<FieldShape> shape = preconditioner.shape();
   if (!shape) return;
   if (shape->rows != matrix.rows() || shape->components != matrix.row_components()) {
-    throw Error(ErrorKind::size_mismatch, "a preconditioner of " + std::to_string(shape->rows) +
+    throw Error(ErrorKind::size_mismatch, "the preconditioner has " + std::to_string(shape->rows) +
                                               " rows of " + std::to_string(shape->components) +
-                                              " components meets an operator of " +
+                                              " components, the operator " +
                                               std::to_string(matrix.rows()) + " of " +
                                               std::to_string(matrix.row_components()));
   }
   if (!in_basis(shape->basis, matrix.row_basis())) {
-    throw Error(ErrorKind::size_mismatch,
-                "the preconditioner is in another basis than the operator; make it of an operator "
-                "in that basis");
+    throw Error(
+        ErrorKind::size_mismatch,
+        "the preconditioner is in a different basis than the operator; make it from an operator "
+        "in that basis");
   }
   if (shape->layout && *shape->layout != matrix.vector_layout()) {
     throw Error(ErrorKind::size_mismatch,
-                "the preconditioner is of another vector layout than the operator's plan");
+                "the preconditioner has a different vector layout than the operator's plan");
   }
   if (shape->gpu && *shape->gpu != matrix.device().stream().gpu) {
-    throw Error(ErrorKind::usage, "the preconditioner is on another device than the operator");
+    throw Error(ErrorKind::usage, "the preconditioner is on a different device than the operator");
   }
 }
 

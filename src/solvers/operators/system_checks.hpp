@@ -13,7 +13,7 @@ namespace heddle::detail {
 inline void check_as_many(std::size_t right_hand_sides, std::size_t solutions) {
   if (right_hand_sides == solutions) return;
   throw Error(ErrorKind::size_mismatch, std::to_string(right_hand_sides) +
-                                            " right-hand sides meet " + std::to_string(solutions) +
+                                            " right-hand sides, but " + std::to_string(solutions) +
                                             " solutions");
 }
 /// Throws `Error`: size_mismatch for fields whose sizes differ from those of `like`, usage for an x

@@ -104,7 +104,7 @@ class CoarseSpaceOver final : public CoarseSpace<S> {
     if (basis.is_negative) {
       throw Error(
           ErrorKind::unsupported,
-          "deflation needs a positive definite matrix, and w* A w is negative for a vector");
+          "deflation needs a positive definite matrix, and w* A w is negative for one vector");
     }
     operations_.transform(w_, basis.to, spare_);
     this->vectors = basis.to.columns();

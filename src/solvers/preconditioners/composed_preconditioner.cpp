@@ -15,7 +15,8 @@ template <class S>
 ComposedPreconditioner<S>::ComposedPreconditioner(OperatorReference<S> matrix, Parts parts,
                                                   const char* name, int fields)
     : matrix_(std::move(matrix)), parts_(std::move(parts)), name_(name) {
-  if (parts_.empty()) throw Error(ErrorKind::usage, std::string(name) + " of no preconditioner");
+  if (parts_.empty())
+    throw Error(ErrorKind::usage, std::string(name) + " needs at least one preconditioner");
   check_square(*matrix_, name);
   for (const auto& part : parts_) {
     if (!part) throw Error(ErrorKind::usage, std::string(name) + ": a null preconditioner");

@@ -37,15 +37,15 @@ void check_vectors(const LinearOperator<S>& matrix, std::span<const FieldView<co
   }
   if (matrix.row_components() % ring_size(matrix.coefficient_ring()) != 0) {
     throw Error(ErrorKind::size_mismatch, "rows of " + std::to_string(matrix.row_components()) +
-                                              " components are no whole numbers of the ring");
+                                              " components are not whole elements of the ring");
   }
   for (const FieldView<const S>& vector : vectors) {
     vector.check();
     if (vector.size == matrix.rows() && vector.components == matrix.row_components()) continue;
     throw Error(ErrorKind::size_mismatch,
-                "an operator of " + std::to_string(matrix.rows()) + " rows of " +
+                "the operator has " + std::to_string(matrix.rows()) + " rows of " +
                     std::to_string(matrix.row_components()) +
-                    " components meets a vector of a deflation of " + std::to_string(vector.size) +
+                    " components, a vector of the deflation " + std::to_string(vector.size) +
                     " of " + std::to_string(vector.components));
   }
 }
@@ -141,7 +141,7 @@ void Deflation<S>::apply(const FieldView<const S>& r, const FieldView<S>& z,
   detail::check_fields(r, z, like, "deflation");
   if (!deflation::lies_as<S>(r, like) || !deflation::lies_as<S>(z, like)) {
     throw Error(ErrorKind::size_mismatch,
-                "deflation: a field is of another layout than the operator's plan");
+                "deflation: a field has a different layout than the operator's plan");
   }
   if (inner_) {
     inner_->apply(r, z, stream);

@@ -27,7 +27,7 @@ SlicedJacobi<S>::SlicedJacobi(const SlicedOperator<S>& matrix, Refresh refresh)
   if (entry.invert_diagonal == nullptr) {
     throw Error(ErrorKind::unsupported,
                 "Jacobi: " + (entry.definition ? "entry " + entry.definition->name : "the entry") +
-                    " defines no inverse; add one to its definition, or take the preconditioner "
+                    " defines no inverse; add one to its definition, or use the preconditioner "
                     "none");
   }
   check_jacobi_sizes(matrix.rows(), matrix.columns());

@@ -52,9 +52,10 @@ void check_in_place(const FieldView<S>& z, const FieldView<S>& own, const Stream
   }
   if constexpr (has_cuda) {
     if (stream.on_gpu() && z.scalars() > 0 && !cuda::is_device_memory(z.data, stream)) {
-      throw Error(ErrorKind::usage,
-                  "Chebyshev: a field in the host's memory meets a GPU's stream; copy it there "
-                  "first");
+      throw Error(
+          ErrorKind::usage,
+          "Chebyshev: a field in the host's memory is used on a GPU's stream; copy it there "
+          "first");
     }
   }
 }
@@ -82,14 +83,14 @@ std::string text_of(double number) {
 
 void check(const SpectralInterval& given) {
   if (!detail::is_interval(given)) {
-    refuse(ErrorKind::usage, "an interval needs 0 < lower < upper, here " + text_of(given.lower) +
+    refuse(ErrorKind::usage, "an interval needs 0 < lower < upper, not " + text_of(given.lower) +
                                  " and " + text_of(given.upper));
   }
 }
 
 void check(const ChebyshevOptions& options) {
   if (options.degree < 0) {
-    refuse(ErrorKind::usage, "a degree of " + std::to_string(options.degree) + "; it is 0 or more");
+    refuse(ErrorKind::usage, "the degree is 0 or more, not " + std::to_string(options.degree));
   }
   if (options.interval) check(*options.interval);
 }
@@ -109,7 +110,7 @@ Chebyshev<S>::Chebyshev(OperatorReference<S> matrix, std::shared_ptr<Preconditio
   detail::check_parts(*matrix_, inner_.get(), "Chebyshev");
   if (inner_ && !inner_->is_hermitian()) {
     polynomial::refuse(ErrorKind::unsupported,
-                       "the inner preconditioner says that it is not Hermitian; take another, or "
+                       "the inner preconditioner says that it is not Hermitian; use another, or "
                        "none");
   }
   if (!matrix_->has_adjoint()) {
@@ -168,7 +169,7 @@ void Chebyshev<S>::replace_interval(const SpectralInterval& interval) {
   polynomial::check(interval);
   if (!options_.interval) {
     polynomial::refuse(ErrorKind::usage,
-                       "the interval is that of an estimate; state one to replace");
+                       "the interval is estimated; only a given one can be replaced");
   }
   set_interval(interval);
 }
@@ -205,9 +206,10 @@ SpectralInterval Chebyshev<S>::estimate() {
     case positive:
       break;
     case not_finite:
-      polynomial::refuse(ErrorKind::not_finite,
-                         "products with the matrix are not finite: a value of it is no number, or "
-                         "too large");
+      polynomial::refuse(
+          ErrorKind::not_finite,
+          "products with the matrix are not finite: a matrix value is not a number, or "
+          "too large");
     case of_indefinite_preconditioner:
       polynomial::refuse(ErrorKind::unsupported,
                          "the inner preconditioner is not positive definite; use Neumann or none");
@@ -226,7 +228,7 @@ template <class S>
 void Chebyshev<S>::set_interval(const SpectralInterval& interval) {
   if (!detail::set_chebyshev_numbers<S>(interval, options_.degree, numbers_)) {
     polynomial::refuse(ErrorKind::not_finite,
-                       "the eigenvalues are too small for the numbers of a field");
+                       "the eigenvalues are too small for a field's numbers");
   }
   detail::copy_bytes(coefficients_.data(), numbers_.data(), numbers_.size() * sizeof(Number),
                      device_.stream());
@@ -270,7 +272,7 @@ Neumann<S>::Neumann(OperatorReference<S> matrix, std::shared_ptr<Preconditioner<
     : matrix_(std::move(matrix)), inner_(std::move(inner)), terms_(terms) {
   if (terms_ < 1) {
     throw Error(ErrorKind::usage,
-                "Neumann: " + std::to_string(terms_) + " terms; there is 1 or more");
+                "Neumann: " + std::to_string(terms_) + " terms; it needs 1 or more");
   }
   detail::check_parts(*matrix_, inner_.get(), "Neumann");
   residual_ = detail::make_field(*matrix_, storage_);

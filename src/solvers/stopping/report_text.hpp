@@ -19,7 +19,7 @@ inline std::string_view text_of_copy(StoredScalar kept) {
 inline std::string_view text_of_end_of_copy(StoredScalar kept, StoredScalar at_the_end,
                                             bool fields_in_floats) {
   if (fields_in_floats && at_the_end == StoredScalar::own) {
-    return "floats came no further, the last iterations ran in double";
+    return "floats got no further, the last iterations ran in double";
   }
   if (kept == StoredScalar::single) {
     return "the copy in float did not suffice, the last iterations read the matrix itself";
@@ -64,8 +64,7 @@ inline constexpr std::string_view text_of_refused_b = "the right-hand side is no
 inline constexpr std::string_view text_of_refused_guess =
     "the residual of the guess is not finite, or too large";
 inline constexpr std::string_view text_of_overflow = "the iteration overflowed";
-inline constexpr std::string_view text_of_accuracy_limit =
-    "x is as good as its precision lets it be";
+inline constexpr std::string_view text_of_accuracy_limit = "x is as good as its precision allows";
 inline constexpr std::string_view text_of_stagnation =
     "the true residual does not follow the recurrence";
 inline constexpr std::string_view text_of_loss_in_scale =
@@ -94,10 +93,10 @@ inline std::string_view text_of_end_of_recurrence(const EndOfSolve& seen) {
       return seen.info.orthogonal;
     case device::loop_not_positive:
       return seen.is_positive_pq
-                 ? "the recurrence has no digit left"
+                 ? "the recurrence has no digits left"
                  : "p* A p vanishes: the matrix is singular, or beyond the range of squares";
     case device::loop_cycle:
-      return "restarts hardly reduce the residual: take a longer restart, or lsmr where the system "
+      return "restarts hardly reduce the residual: use a longer restart, or lsmr if the system "
              "has no solution";
     default:
       return "";
@@ -123,8 +122,8 @@ inline std::string_view text_of_end(Status status, const EndOfSolve& seen) {
                                                         : "the residual is not finite";
     case Status::indefinite:
       if (seen.info.takes_interval) {
-        return "matrix or preconditioner is not positive definite: the Ritz values that estimate "
-               "the interval have both signs";
+        return "the matrix or preconditioner is not positive definite: the Ritz values that "
+               "estimate the interval have both signs";
       }
       return seen.end_of_run == device::loop_not_definite
                  ? "r* M^-1 r is negative: the preconditioner is not positive definite"

@@ -23,7 +23,7 @@ void check_system(const detail::BlockSystem<S>& system) {
   }
   if (matrix.row_components() % ring_size(matrix.coefficient_ring()) != 0) {
     throw Error(ErrorKind::size_mismatch, "rows of " + std::to_string(matrix.row_components()) +
-                                              " components are no whole numbers of the ring");
+                                              " components are not whole elements of the ring");
   }
   if (!system.preconditioner) return;
   detail::check_fits(*system.preconditioner, matrix);
@@ -83,16 +83,15 @@ void check_fields(std::span<const FieldView<const S>> b, std::span<const FieldVi
   if (b.empty() || b.size() > most || b.size() != x.size()) {
     throw Error(ErrorKind::size_mismatch,
                 "block conjugate gradient takes 1 to " + std::to_string(most) +
-                    " right-hand sides and as many solutions, not " + std::to_string(b.size()) +
-                    " and " + std::to_string(x.size()));
+                    " right-hand sides and the same number of solutions, not " +
+                    std::to_string(b.size()) + " and " + std::to_string(x.size()));
   }
   b.front().check();
   if (b.front().size != matrix.rows() || b.front().components != matrix.row_components()) {
     throw Error(ErrorKind::size_mismatch,
-                "an operator of " + std::to_string(matrix.rows()) + " rows of " +
-                    std::to_string(matrix.row_components()) +
-                    " components meets a right-hand side of " + std::to_string(b.front().size) +
-                    " of " + std::to_string(b.front().components));
+                "the operator has " + std::to_string(matrix.rows()) + " rows of " +
+                    std::to_string(matrix.row_components()) + " components, a right-hand side " +
+                    std::to_string(b.front().size) + " of " + std::to_string(b.front().components));
   }
   for (std::size_t j = 0; j < b.size(); ++j) {
     check_same_shape(b[j], b.front(), "the right-hand side");
@@ -139,7 +138,7 @@ const std::vector<double>& BlockConjugateGradient<S>::history(std::size_t column
 
 template <class S>
 void BlockConjugateGradient<S>::set_null_space(const std::vector<FieldView<const S>>&) {
-  throw Error(ErrorKind::unsupported, "block conjugate gradient has no null space");
+  throw Error(ErrorKind::unsupported, "block conjugate gradient takes no null space");
 }
 
 template <class S>

@@ -31,7 +31,7 @@ void check_operators(const detail::EigenSystem<S>& system) {
   check_adjoint(matrix);
   if (matrix.row_components() % ring_size(ring_of(system)) != 0) {
     throw Error(ErrorKind::size_mismatch, "rows of " + std::to_string(matrix.row_components()) +
-                                              " components are no whole numbers of the ring");
+                                              " components are not whole elements of the ring");
   }
   if (system.mass) {
     const LinearOperator<S>& mass = **system.mass;
@@ -46,12 +46,13 @@ void check_operators(const detail::EigenSystem<S>& system) {
     }
     if (!detail::in_basis(mass.row_basis(), matrix.row_basis()) ||
         mass.vector_layout() != matrix.vector_layout()) {
-      throw Error(ErrorKind::size_mismatch,
-                  "the mass is in another basis or vector layout than the matrix; make it with the "
-                  "matrix's");
+      throw Error(
+          ErrorKind::size_mismatch,
+          "the mass has a different basis or vector layout than the matrix; make it with the "
+          "matrix's");
     }
     if (mass.device().stream().gpu != matrix.device().stream().gpu) {
-      throw Error(ErrorKind::usage, "the mass is on another device than the matrix");
+      throw Error(ErrorKind::usage, "the mass is on a different device than the matrix");
     }
   }
   if (system.preconditioner) {
@@ -81,7 +82,7 @@ void resolve(EigenOptions& options, const LinearOperator<S>& matrix, Ring ring) 
     refuse("iteration and time limit are not negative");
   }
   if (options.guard != EigenOptions::by_count && (options.guard < 0 || options.guard > most)) {
-    refuse("guard vectors are 0 to " + std::to_string(most));
+    refuse("the number of guard vectors is 0 to " + std::to_string(most));
   }
   const Offset dimensions =
       all_rows(matrix.rows(), matrix.device().stream()) * matrix.row_components() / ring_size(ring);
@@ -162,8 +163,8 @@ EigenReport Lobpcg<S>::solve(std::span<const FieldView<S>> x) {
     x[k].check();
     if (x[k].size != shape.size || x[k].components != shape.components) {
       throw Error(ErrorKind::size_mismatch,
-                  "an eigenvector of " + std::to_string(shape.size) + " rows of " +
-                      std::to_string(shape.components) + " components meets a field of " +
+                  "an eigenvector has " + std::to_string(shape.size) + " rows of " +
+                      std::to_string(shape.components) + " components, its field " +
                       std::to_string(x[k].size) + " of " + std::to_string(x[k].components));
     }
     for (std::size_t j = 0; j < k; ++j) check_apart(x[j], x[k], "one eigenvector", "another");

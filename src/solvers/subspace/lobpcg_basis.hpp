@@ -150,7 +150,7 @@ class LobpcgBasis {
     return false;
   }
   bool ends_not_finite() {
-    return ends(Status::not_finite, "the iteration overflowed, or has a NaN");
+    return ends(Status::not_finite, "the iteration overflowed, or gave a NaN");
   }
   bool ends_indefinite() { return ends(Status::indefinite, mass_is_negative); }
 
@@ -178,7 +178,7 @@ class LobpcgBasis {
       if (rank == count_ && basis.least > well_conditioned) return true;
     }
     return ends(Status::breakdown,
-                "the mass leaves no independent vectors to begin with in this precision");
+                "the mass leaves no independent vectors to start with in this precision");
   }
   /// `orthonormal_columns` of fields that have this Gram matrix under M.
   OrthonormalColumns<R, T> orthonormal(const FieldBlock<S>& fields, const Matrix& gram) {
@@ -244,7 +244,7 @@ class LobpcgBasis {
     if (!gram.is_finite() || !energy.is_finite()) return ends_not_finite();
     auto found = solve_projected(gram, energy, count_, active, count_ + directions, dependent);
     if (found.vectors.columns() < count_) {
-      return ends(Status::breakdown, "the vectors have come to depend on one another");
+      return ends(Status::breakdown, "the vectors became linearly dependent");
     }
     restarts += found.left_directions;
     if (found.left_directions) last_ = 0;

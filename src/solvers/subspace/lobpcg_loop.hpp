@@ -51,7 +51,7 @@ class LobpcgLoop final : public EigenLoop<S> {
     if (preconditioner && !preconditions_) {
       if (!report_.detail.empty()) report_.detail += "; ";
       report_.detail +=
-          "r* M^-1 r was negative, as of no positive definite preconditioner: went on without it";
+          "r* M^-1 r was negative: the preconditioner is not positive definite, and was dropped";
     }
     device_.synchronize();
     report_.products = basis_.products;
@@ -73,7 +73,7 @@ class LobpcgLoop final : public EigenLoop<S> {
     return false;
   }
   bool end_not_finite() {
-    return end(Status::not_finite, "the iteration overflowed, or has a NaN");
+    return end(Status::not_finite, "the iteration overflowed, or gave a NaN");
   }
   /// Takes the end from the basis, if it has one; false unless the solve continues.
   bool take_end(bool goes_on) {
@@ -243,7 +243,7 @@ class LobpcgLoop final : public EigenLoop<S> {
       end(Status::converged);
     } else if (report_.status == Status::converged && is_orthonormal_ &&
                is_as_good_as_it_gets(worst)) {
-      end(Status::accuracy_limit, "the vectors are as good as their precision lets them be");
+      end(Status::accuracy_limit, "the vectors are as good as their precision allows");
     } else {
       return report_.status != Status::converged;
     }
@@ -253,7 +253,7 @@ class LobpcgLoop final : public EigenLoop<S> {
   void judge_end(T worst) {
     if (report_.status == Status::indefinite) return;
     if (worst > options_.tolerance && worst <= rounding) {
-      end(Status::accuracy_limit, "the vectors are as good as their precision lets them be");
+      end(Status::accuracy_limit, "the vectors are as good as their precision allows");
     } else if (!judge(worst)) {
       end(Status::breakdown, "no new direction is independent of the vectors");
     }

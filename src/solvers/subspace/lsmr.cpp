@@ -44,11 +44,11 @@ void check_adjoint(const LinearOperator<S>& A, const LinearOperator<S>& adjoint)
       !detail::in_basis(adjoint.column_basis(), A.row_basis()) ||
       adjoint.vector_layout() != A.vector_layout()) {
     throw Error(ErrorKind::size_mismatch,
-                "least squares: the adjoint is in other bases or of another vector layout than the "
+                "least squares: the adjoint has different bases or another vector layout than the "
                 "operator");
   }
   if (adjoint.device().stream().gpu != A.device().stream().gpu) {
-    throw Error(ErrorKind::usage, "least squares: operator and adjoint are on two devices");
+    throw Error(ErrorKind::usage, "least squares: operator and adjoint are on different devices");
   }
 }
 
@@ -62,7 +62,7 @@ long long check_memory(const LinearOperator<S>& A, const LeastSquaresOptions& op
   const long long available = available_memory_for(needed, A.device());
   if (needed > available) {
     throw Error(ErrorKind::memory, "LSMR needs " + readable_bytes(needed) +
-                                       " of fields beside the matrix and its adjoint, available "
+                                       " of fields besides the matrix and its adjoint, available "
                                        "are " +
                                        readable_bytes(available));
   }
@@ -86,10 +86,10 @@ template <class S>
 void check_field(const FieldView<S>& field, Index rows, int components, const char* name) {
   field.check();
   if (field.size == rows && field.components == components) return;
-  throw Error(ErrorKind::size_mismatch,
-              std::string(name) + " of " + std::to_string(rows) + " rows of " +
-                  std::to_string(components) + " components meets a field of " +
-                  std::to_string(field.size) + " of " + std::to_string(field.components));
+  throw Error(ErrorKind::size_mismatch, std::string(name) + " has " + std::to_string(rows) +
+                                            " rows of " + std::to_string(components) +
+                                            " components, its field " + std::to_string(field.size) +
+                                            " of " + std::to_string(field.components));
 }
 
 }  // namespace

@@ -56,7 +56,7 @@ EntryTiles tiles_of(const EntryTable<S>& entry, const char* who) {
   const int K = entry.sizes.components, V = entry.sizes.vector_components;
   const int ring = ring_size(entry.ring);
   if (V != entry.sizes.result_components || V % ring != 0 || entry.arithmetic.components != K) {
-    refuse_entry(who, name, " is no square tile of its components");
+    refuse_entry(who, name, " is not a square tile of its components");
   }
   OneEntry<S> one(entry);
   const auto unit = [](int size, int at) {
@@ -86,7 +86,7 @@ EntryTiles tiles_of(const EntryTable<S>& entry, const char* who) {
         if (value == 0) continue;
         SignedPlace& place = tiles.component_of[static_cast<std::size_t>(number_at(i, j))];
         if (place.sign != 0 || (value != 1 && value != -1)) {
-          refuse_entry(who, name, " mixes its components; only those that it shows are inverted");
+          refuse_entry(who, name, " mixes its components; it must show each to be inverted");
         }
         place = {k, value > 0 ? 1 : -1};
         tiles.number_of[static_cast<std::size_t>(k)] = {number_at(i, j), place.sign};
@@ -105,7 +105,8 @@ EntryTiles tiles_of(const EntryTable<S>& entry, const char* who) {
       const S expected = static_cast<S>(sign) * a[static_cast<std::size_t>(at)];
       const S defect = std::abs(image[static_cast<std::size_t>(i)] - expected);
       if (!(defect <= 4 * std::numeric_limits<S>::epsilon())) {
-        refuse_entry(who, name, " is encoded; take an entry that is the numbers it computes with");
+        refuse_entry(who, name,
+                     " is encoded; use an entry that stores the numbers it computes with");
       }
     }
   }

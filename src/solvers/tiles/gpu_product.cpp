@@ -13,7 +13,7 @@ namespace {
 
 void check_gpu(const Device& device) {
   if (!device.on_gpu()) {
-    throw Error(ErrorKind::usage, "this product is made on a GPU, and the device is the CPU");
+    throw Error(ErrorKind::usage, "this product is made on a GPU, but the device is the CPU");
   }
 }
 
@@ -45,7 +45,8 @@ void refuse_columns(ComponentOrder order) {
 
 void refuse_gpu(const Device& device, const char* what) {
   if (!device.on_gpu()) return;
-  throw Error(ErrorKind::unsupported, std::string(what) + " of these entries works on the CPU");
+  throw Error(ErrorKind::unsupported,
+              std::string(what) + " of these entries works only on the CPU");
 }
 
 }  // namespace heddle::detail

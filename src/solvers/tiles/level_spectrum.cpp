@@ -211,11 +211,12 @@ double largest_share(const TileShape& shape, const UnsetArray<double>& inverse,
 
 void refuse_indefinite() {
   throw Error(ErrorKind::unsupported,
-              "multigrid: the matrix is not positive semidefinite; take jacobi, or none");
+              "multigrid: the matrix is not positive semidefinite; use jacobi, or none");
 }
 
 void refuse_not_finite() {
-  throw Error(ErrorKind::not_finite, "multigrid: a value of the matrix is no number, or too large");
+  throw Error(ErrorKind::not_finite,
+              "multigrid: a value of the matrix is not a number, or too large");
 }
 
 namespace {

@@ -342,7 +342,7 @@ DevicePattern adjoint_pattern(const DevicePattern& a, Array<Offset>& place, cons
   const Stream& stream = device.stream();
   const Offset entries = a.entries();
   if (entries > std::numeric_limits<Index>::max()) {
-    throw Error(ErrorKind::unsupported, "the adjoint of 2^31 entries and more, on a GPU");
+    throw Error(ErrorKind::unsupported, "a GPU makes no adjoint of 2^31 entries or more");
   }
   DevicePattern turned{Array<Offset>(static_cast<std::size_t>(a.columns) + 1, device),
                        Array<Index>(a.column.size(), device), a.columns, a.rows, 0};

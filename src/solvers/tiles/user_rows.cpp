@@ -93,7 +93,7 @@ class PatternLimits {
       throw Error(ErrorKind::unsupported,
                   who + ": row " + std::to_string(of_rank_.row_of_all(row)) +
                       " of the pattern (counted from 0) has more than " + std::to_string(longest) +
-                      " entries, whose dense system takes many minutes" + advice);
+                      " entries, whose dense system would take many minutes" + advice);
     }
     if (takes_too_long(totals)) {
       throw Error(ErrorKind::unsupported, who +
@@ -108,7 +108,7 @@ class PatternLimits {
   }
 
  private:
-  static constexpr const char* advice = "; take a lower power, or jacobi";
+  static constexpr const char* advice = "; use a lower power, or jacobi";
 
   bool takes_too_long(const PatternTotals& totals) const {
     return totals.work > max_work_of_thread * threads_;

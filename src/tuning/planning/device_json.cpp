@@ -142,7 +142,7 @@ Statistics read_statistics(const JsonObject& object) {
         std::pair("median", &seconds.median), std::pair("upper_quartile", &seconds.upper_quartile),
         std::pair("greatest", &seconds.greatest)}) {
     *value = object.number(key);
-    if (*value < before) refuse_json(object.path_of(key), "is less than what stands before it");
+    if (*value < before) refuse_json(object.path_of(key), "is less than the value before it");
     before = *value;
   }
   seconds.mean = object.number("mean");

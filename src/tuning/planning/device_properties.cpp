@@ -54,15 +54,15 @@ DeviceProperties properties_of(const Device& device) {
 }
 
 std::string why_another_class(const DeviceProperties& measured, const DeviceProperties& here) {
-  if (measured.gpu != here.gpu) return measured.gpu ? "it is of a GPU" : "it is of a CPU";
+  if (measured.gpu != here.gpu) return measured.gpu ? "it is for a GPU" : "it is for a CPU";
   if (!here.gpu) {
     if (measured.instructions == here.instructions) return "";
-    return "it is of products for CPUs with " + measured.instructions + ", these are for " +
+    return "it is for products on CPUs with " + measured.instructions + ", these are for " +
            here.instructions;
   }
-  if (measured.name != here.name) return "it is of " + measured.name + ", this is " + here.name;
+  if (measured.name != here.name) return "it is for " + measured.name + ", this is " + here.name;
   if (measured.architecture == here.architecture) return "";
-  return "it is of compute capability " + in_words(measured.architecture) + ", this GPU has " +
+  return "it is for compute capability " + in_words(measured.architecture) + ", this GPU has " +
          in_words(here.architecture);
 }
 

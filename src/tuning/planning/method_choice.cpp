@@ -68,7 +68,7 @@ bool MethodChoice::looks_at_diagonal(const AnyMatrix& entries, const ComposedCho
   if (!signs->has_negative) return false;
   // Jacobi, and any preconditioner made with it, has the signs of the diagonal.
   reason = signs->has_positive ? "the diagonal has both signs" : "the diagonal is negative";
-  if (!is_bare) reason += ", so that the preconditioner is indefinite";
+  if (!is_bare) reason += ", so the preconditioner is indefinite";
   method = is_bare ? &find_method("minres") : method_for_all();
   return true;
 }
@@ -81,7 +81,7 @@ bool MethodChoice::looks_at_products(const AnyLinearOperator& matrix, double shi
   std::snprintf(text, sizeof text, "%.2g", seen->value);
   method = &find_method("minres");
   reason = "the matrix is indefinite: " + std::to_string(seen->products) +
-           " steps of Lanczos' method saw an eigenvalue of " + text;
+           " steps of Lanczos' method found an eigenvalue of " + text;
   return true;
 }
 
@@ -136,7 +136,7 @@ ChosenPreconditioner choose_preconditioner_of_rows(const ComposedChoice& named,
   const auto none = [&](std::string why) {
     return ChosenPreconditioner{with_kind(named, PreconditionerKind::none), std::move(why)};
   };
-  if (shift != 0) return none("Jacobi is of stored entries, and A + sigma I has none");
+  if (shift != 0) return none("Jacobi needs stored entries, and A + sigma I has none");
   const bool has_inverse =
       std::visit([](const auto& entry) { return entry->invert_diagonal != nullptr; },
                  detail::entry_table_of(rows));

@@ -73,7 +73,8 @@ std::string_view name(DomainUse use) { return names_of_uses[static_cast<std::siz
 DomainUse parse_domain_use(std::string_view text) {
   const auto* const found = std::find(names_of_uses.begin(), names_of_uses.end(), text);
   if (found == names_of_uses.end()) {
-    throw Error(ErrorKind::usage, "a domain's plan has no use '" + std::string(text) + "'");
+    throw Error(ErrorKind::usage,
+                "a domain's plan cannot have the use '" + std::string(text) + "'");
   }
   return static_cast<DomainUse>(found - names_of_uses.begin());
 }

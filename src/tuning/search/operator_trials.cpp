@@ -114,7 +114,7 @@ bool in_words(const Plan& plan) { return is_in_words(plan.layout.stored); }
 void check_objective(const AnyMatrix& matrix, Objective objective) {
   if (objective.is_product()) return;
   if (matrix.rows() != matrix.columns()) {
-    throw Error(ErrorKind::usage, "iterations are tuned for square matrices, this one is " +
+    throw Error(ErrorKind::usage, "iterations are tuned only for square matrices, this one is " +
                                       std::to_string(matrix.rows()) + " x " +
                                       std::to_string(matrix.columns()) +
                                       "; its product can be tuned");
@@ -130,7 +130,7 @@ void check_objective(const AnyMatrix& matrix, Objective objective) {
   if (objective.method->needs_hermitian && !has_an_adjoint) {
     throw Error(ErrorKind::unsupported,
                 std::string(objective.method->title) +
-                    " needs entries with an adjoint, which these have not; tune for bicgstab or "
+                    " needs entries with an adjoint, which these lack; tune for bicgstab or "
                     "the product");
   }
 }
@@ -283,7 +283,7 @@ std::unique_ptr<PreparedPlan> OperatorTrials::prepare_iterations(const AnyOperat
   const Report first = solver->run(std::max(1LL, reference.iterations));
   if (first.iterations == 0) {
     throw Error(ErrorKind::unsupported,
-                std::string(name(objective_)) + " makes no iteration on this matrix (" +
+                std::string(name(objective_)) + " performs no iteration on this matrix (" +
                     std::string(name(first.status)) +
                     (first.detail.empty() ? "" : ": " + std::string(first.detail)) +
                     "); tune it for another objective");

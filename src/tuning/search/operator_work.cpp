@@ -87,7 +87,8 @@ std::unique_ptr<OperatorWork> value_update_work(const AnyOperator& built, const 
   return built.visit([&]<class S>(const SlicedOperator<S>& A) -> std::unique_ptr<OperatorWork> {
     if (matrix.entry().name() != built.entry().name() || matrix.precision() != built.precision() ||
         matrix.entries() != A.pattern().entries) {
-      throw Error(ErrorKind::usage, "values of another matrix than the operator was made of");
+      throw Error(ErrorKind::usage,
+                  "the values are not those of the matrix the operator was made of");
     }
     return std::make_unique<ValueUpdate<S>>(A, matrix.values());
   });

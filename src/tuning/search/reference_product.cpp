@@ -79,7 +79,7 @@ std::vector<double> numbers_of(const AnyField& field) {
 double relative_difference(const AnyField& y, const std::vector<double>& reference) {
   return visit_scalars(y, [&](const auto& view) {
     if (reference.size() != static_cast<std::size_t>(Offset(y.rows()) * y.components())) {
-      throw Error(ErrorKind::internal, "a result is compared with one of another size");
+      throw Error(ErrorKind::internal, "a result is compared with one of a different size");
     }
     double difference = 0, size = 0;
     for (std::size_t i = 0; i < reference.size(); ++i) {

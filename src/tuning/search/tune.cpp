@@ -99,7 +99,7 @@ Evaluation evaluate(const Profile& profile, const NamedMatrix& matrix, const Dev
                     const TuneOptions& options) {
   detail::check_tuning(matrix, options);
   if (options.search == Search::predict) {
-    throw Error(ErrorKind::usage, "a plan is evaluated against a search that measures");
+    throw Error(ErrorKind::usage, "a plan can only be evaluated against a search that measures");
   }
   return detail::evaluate(profile, matrix, detail::tuning_device(device), options);
 }

@@ -75,7 +75,7 @@ std::size_t place_of(const Plan& plan, const std::vector<Plan>& plans) {
 }  // namespace
 
 void detail::check_domain(const std::vector<NamedMatrix>& matrices, const TuneOptions& options) {
-  if (matrices.empty()) throw Error(ErrorKind::usage, "tuning: a domain has at least one matrix");
+  if (matrices.empty()) throw Error(ErrorKind::usage, "tuning: a domain needs at least one matrix");
   for (const NamedMatrix& matrix : matrices) {
     check_tuning(matrix, options);
     const AnyMatrix& first = *matrices.front().matrix;
@@ -83,12 +83,12 @@ void detail::check_domain(const std::vector<NamedMatrix>& matrices, const TuneOp
     if (other.entry().name() == first.entry().name() && other.precision() == first.precision()) {
       continue;
     }
-    throw Error(ErrorKind::usage, "tuning: a domain's matrices have one entry and precision, " +
-                                      matrix.name + " has " + std::string(other.entry().name()) +
-                                      " in " + std::string(name(other.precision())) + ", " +
-                                      matrices.front().name + " has " +
-                                      std::string(first.entry().name()) + " in " +
-                                      std::string(name(first.precision())));
+    throw Error(ErrorKind::usage,
+                "tuning: a domain's matrices must have the same entry and precision; " +
+                    matrix.name + " has " + std::string(other.entry().name()) + " in " +
+                    std::string(name(other.precision())) + ", " + matrices.front().name + " has " +
+                    std::string(first.entry().name()) + " in " +
+                    std::string(name(first.precision())));
   }
 }
 

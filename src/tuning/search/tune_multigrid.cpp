@@ -70,7 +70,7 @@ class MultigridSearch {
     TimedSetting usual = best_ = measured({});
     if (usual.seconds.empty()) {
       throw Error(ErrorKind::usage,
-                  "tuning: multigrid of the default settings does not solve with this matrix");
+                  "tuning: multigrid with the default settings does not solve this matrix");
     }
     for (const auto& [smoother, degree] : smoothers) {
       Setting setting = best_.setting;

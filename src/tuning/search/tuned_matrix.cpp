@@ -42,9 +42,9 @@ void check_tuning(const NamedMatrix& matrix, const TuneOptions& options) {
   }
   if (!(options.tightness > 0)) refuse("the tightness is a positive number");
   if (options.min_runs < 1 || options.max_runs < options.min_runs) {
-    refuse("a plan runs at least once, and no fewer times at most than at least");
+    refuse("the minimum number of runs is 1 or more, the maximum no less");
   }
-  if (!(options.seconds_limit >= 0)) refuse("the limit of seconds is 0 or more");
+  if (!(options.seconds_limit >= 0)) refuse("the limit in seconds is 0 or more");
   if (matrix.matrix->rows() == 0 || matrix.matrix->entries() == 0) {
     refuse("the matrix has no entries");
   }

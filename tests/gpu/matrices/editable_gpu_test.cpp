@@ -175,9 +175,10 @@ TEST_F(EditableOnGpu, RefuseGraphsAndOtherDevices) {
   Array<DeviceReport> report(1, device);
   EXPECT_FALSE(A.is_capturable());
   EXPECT_THROW(cg.enqueue(b.view(), x.view(), report.data()), Error);
-  expect_error(ErrorKind::usage,
-               "a matrix is not replaced by one of another device or stream; `on` takes it there",
-               [&] { A.assign(matrix); });
+  expect_error(
+      ErrorKind::usage,
+      "a matrix cannot be replaced by one of another device or stream; `on` takes it there",
+      [&] { A.assign(matrix); });
 }
 
 }  // namespace

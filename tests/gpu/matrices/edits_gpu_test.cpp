@@ -263,7 +263,7 @@ TEST_F(EditsOnOneGpu, FailAsThoseOfTheHostAndChangeNothing) {
   missing.remove.append(2, free, {{1}});
   expect(ErrorKind::out_of_range, missing);
   expect_error(ErrorKind::size_mismatch,
-               "edits of a matrix of 3 x 4 entries are not for one of 30 x 40", [&] {
+               "edits of a matrix of 3 x 4 entries do not fit one of 30 x 40", [&] {
                  Edits<E> other;
                  other.set.append(1, 1, {{1}});
                  there.edit(other.views(3, 4, device));

@@ -389,10 +389,10 @@ TEST_F(TreeProductsOnGpu, RefuseInOneLine) {
   const Stream stream = device.stream();
   Field<E> here(90), x(90, device), y(90, device), planes(90, device, VectorLayout::soa);
   expect_error(ErrorKind::usage,
-               "x lies in the host's memory, the matrix in a GPU's; `permute` copies it there",
+               "x is in the host's memory, but the matrix is in a GPU's; `permute` copies it there",
                [&] { A.apply(1, here.view(), 0, y.view(), stream); });
   expect_error(ErrorKind::size_mismatch,
-               "y is not AoS, as a tree needs it; `permute` copies it into a field that is",
+               "y is not AoS, which a tree needs; `permute` copies it into a field that is",
                [&] { A.apply(1, x.view(), 0, planes.view(), stream); });
 }
 

@@ -242,12 +242,13 @@ TEST_F(ProductsOnGpu, RefuseWhatTheyCannot) {
   Seed seed(7231);
   const PatternRequest square{.rows = 9, .columns = 9};
   const auto dual = random_matrix<dual_quaternion<double>>(square, seed.generator);
-  const std::string message = "MatrixProduct of these entries works on the CPU";
+  const std::string message = "MatrixProduct of these entries works only on the CPU";
   expect_error(ErrorKind::unsupported, message, [&] { multiply(dual, dual, device); });
   const auto own = random_matrix<dual_complex<double>>(square, seed.generator);
   expect_error(ErrorKind::unsupported, message, [&] { multiply(own, own, device); });
   const auto wide = random_matrix<real<double>>({.rows = 3, .columns = 4}, seed.generator);
-  expect_error(ErrorKind::size_mismatch, "a product of 3 x 4 and 3 x 4 entries",
+  expect_error(ErrorKind::size_mismatch,
+               "a product of 3 x 4 and 3 x 4 entries: the inner sizes differ",
                [&] { multiply(wide, wide, device); });
 }
 

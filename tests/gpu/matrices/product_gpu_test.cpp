@@ -194,14 +194,14 @@ TEST_F(OperandsOnGpu, OfTheHostOrAnotherLayoutAreRefusedAndNothingBreaks) {
   Field<E> on_host(300), x(300, device), y(300, device), soa(300, device, VectorLayout::soa);
   const Stream& stream = device.stream();
   expect_error(ErrorKind::usage,
-               "x lies in the host's memory, the matrix in a GPU's; `permute` copies it there",
+               "x is in the host's memory, but the matrix is in a GPU's; `permute` copies it there",
                [&] { A.apply(1, on_host.view(), 0, y.view(), stream); });
   expect_error(ErrorKind::size_mismatch,
                "y is not laid out as the plan says; `permute` copies it into a field that is",
                [&] { A.apply(1, x.view(), 0, soa.view(), stream); });
   Array<double> longer(300 * 4 + 1, device);
   const FieldView<const double> shifted(longer.data() + 1, 300, 4);
-  expect_error(ErrorKind::usage, "x does not begin at a multiple of 16 bytes, as a GPU needs it",
+  expect_error(ErrorKind::usage, "x does not begin at a multiple of 16 bytes, as a GPU requires",
                [&] { A.apply(1, shifted, 0, y.view(), stream); });
   A.apply(1, x.view(), 0, y.view(), stream);
   device.synchronize();

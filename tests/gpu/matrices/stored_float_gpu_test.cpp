@@ -252,10 +252,11 @@ TEST_F(StoredFloatEndsOnGpu, QueuesNothingOnAStreamThatIsBeingCaptured) {
     const std::span<const double> on_gpu_and_host[] = {there.span(), matrix.values().span()};
     for (const std::span<const double> values : on_gpu_and_host) {
       const OwnGraph graph(stream.get(), [&] {
-        expect_error(ErrorKind::unsupported,
-                     "new values under an iteration-precision other than full cannot become part "
-                     "of a graph: take them before its launch, or leave it out of the plan",
-                     [&] { A.update_values(values); });
+        expect_error(
+            ErrorKind::unsupported,
+            "new values under an iteration-precision other than full cannot become part "
+            "of a graph: pass them before its launch, or leave iteration-precision out of the plan",
+            [&] { A.update_values(values); });
       });
       EXPECT_EQ(graph.nodes(), 0u);
       EXPECT_EQ(A.generation(), 1);

@@ -208,14 +208,15 @@ TEST_F(RankEndsOnGpu, RefuseJoinedSumsOfAMatrixOfOneRank) {
   const Operator<E> alone(matrix, Plan{}, device);
   const auto x = alone.field();
   auto y = alone.field();
-  expect_error(ErrorKind::usage, "a reduction that joins ranks meets a matrix of one rank", [&] {
-    run_on_ranks(1, [&](Communicator& ranks) {
-      const auto A =
-          part_of(matrix, Partition::even(rows, 1), ranks, Plan{}, ExchangeMode::task, device);
-      Reduction<double> reduction(rows, A->device());
-      alone.apply_dot(x.view(), y.view(), reduction, device.stream());
-    });
-  });
+  expect_error(
+      ErrorKind::usage, "a reduction that joins ranks is used with a matrix of one rank", [&] {
+        run_on_ranks(1, [&](Communicator& ranks) {
+          const auto A =
+              part_of(matrix, Partition::even(rows, 1), ranks, Plan{}, ExchangeMode::task, device);
+          Reduction<double> reduction(rows, A->device());
+          alone.apply_dot(x.view(), y.view(), reduction, device.stream());
+        });
+      });
 }
 
 TEST_F(RankEndsOnGpu, AreAllOnGpus) {

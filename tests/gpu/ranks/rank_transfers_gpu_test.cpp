@@ -199,7 +199,7 @@ TEST_F(RankTransfersOnGpu, NcclWantsAGpuForEachRank) {
   const std::vector<Device> gpus = gpus_of_nccl();
   if (gpus.empty()) GTEST_SKIP() << "no two GPUs and libnccl are here";
   expect_error(
-      ErrorKind::unsupported, "NCCL wants a GPU for each rank, and ranks 0 and 2 share one", [&] {
+      ErrorKind::unsupported, "NCCL needs a GPU for each rank, but ranks 0 and 2 share one", [&] {
         run_on_ranks(3, [&](Communicator& ranks) {
           with_transfer(ranks, Transfer::nccl, gpus[static_cast<std::size_t>(ranks.rank() % 2)]);
         });

@@ -116,7 +116,7 @@ void HierarchicalMatrix<E>::check_views(const EditViews<E>& edits) const {
     if (view->entries == 0 || (view->rows == tree.rows && view->columns == tree.columns)) continue;
     throw Error(ErrorKind::size_mismatch,
                 "edits of a matrix of " + std::to_string(view->rows) + " x " +
-                    std::to_string(view->columns) + " entries are not for one of " +
+                    std::to_string(view->columns) + " entries do not fit one of " +
                     std::to_string(tree.rows) + " x " + std::to_string(tree.columns));
   }
 }

@@ -161,7 +161,7 @@ class HEDDLE_EXPORT TreeOperatorBase : public LinearOperator<S> {
       }
       product_ = std::make_shared<cuda::TreeProduct>(std::move(entry), std::move(on_gpu), device_);
     } else {
-      throw Error(ErrorKind::unsupported, "long double is not for a GPU");
+      throw Error(ErrorKind::unsupported, "long double is not supported on a GPU");
     }
   }
   /// Gives a handle a product with memory of its own.
