@@ -41,7 +41,7 @@ struct Matrix {
     const std::int64_t given = static_cast<std::int64_t>(row.size());
     if (given != (are_offsets ? rows + 1 : pattern.entries)) {
       raise(HEDDLE_ERROR_SIZE_MISMATCH,
-            are_offsets ? "indptr has " + std::to_string(given) + " numbers, and the matrix " +
+            are_offsets ? "indptr has " + std::to_string(given) + " numbers, but the matrix " +
                               std::to_string(rows) + " rows"
                         : "row and col have " + std::to_string(given) + " and " +
                               std::to_string(pattern.entries) + " numbers");

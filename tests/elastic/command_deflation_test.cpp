@@ -23,7 +23,7 @@ TEST_F(CommandElastic, DeflatesASwing) {
   const double expected = plain["largest_displacement"];
   EXPECT_NEAR(report["largest_displacement"], expected, 1e-6 * expected);
   const std::string out = beam(deflating).out;
-  EXPECT_NE(out.find("deflation  of 19 systems by 8 vectors: "), std::string::npos) << out;
+  EXPECT_NE(out.find("deflation  19 systems with 8 vectors: "), std::string::npos) << out;
 }
 
 TEST_F(CommandElastic, RefusesMoreEigenvectorsThanUnknowns) {

@@ -18,7 +18,7 @@ TEST_F(CommandElastic, TakesWhatRoundingLeavesOfASolution) {
   EXPECT_EQ(result.status, 0) << result.out;
   EXPECT_EQ(files(), (Names{"beam.vtu", "case.json"}));
   EXPECT_EQ(result.error_lines(), 1u) << result.error;
-  EXPECT_EQ(result.error.find("heddle-elastic: warning: rounding let 1 of 1 systems"), 0u)
+  EXPECT_EQ(result.error.find("heddle-elastic: warning: rounding kept 1 of 1 systems"), 0u)
       << result.error;
   const json report = result.json();
   EXPECT_EQ(report["status"], "accuracy limit");

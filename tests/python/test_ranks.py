@@ -196,5 +196,5 @@ def test_edited_trees(dtype):
     with pytest.raises(heddle.UsageError, match="storage='hisparse'"):
         heddle.Solver(dense, "minres").edited()
     solver.A.update_values(solver.A.data)
-    with pytest.raises(heddle.UsageError, match="anew"):
+    with pytest.raises(heddle.UsageError, match="remake"):
         solver.edited()

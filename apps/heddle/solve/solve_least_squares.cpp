@@ -37,8 +37,7 @@ struct LeastSquaresOutcome : RunFacts {
 /// `reason` says why lsmr solves the system.
 void refuse_other_options(const SolveOptions& options, const std::string& reason) {
   const auto refuse = [&](const std::string& option, const char* why) {
-    throw Error(ErrorKind::usage,
-                "the solver is lsmr (" + reason + "), and " + option + " is not for it: " + why);
+    throw Error(ErrorKind::usage, "lsmr (" + reason + ") does not take " + option + ": " + why);
   };
   if (const std::string named = preconditioner_of(options); named != automatic && named != "none") {
     refuse("--preconditioner " + *options.preconditioner, "it takes none");
