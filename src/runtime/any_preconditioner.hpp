@@ -24,7 +24,8 @@
 namespace heddle {
 
 /// The matrix of a preconditioner, as an operator, and those of its entries that the preconditioner
-/// needs (`needed_entries`) in sliced storage.
+/// needs (`needed_entries`) in sliced storage. On ranks these are only the diagonal's: the operator
+/// itself sets up what is made from all entries (`PreconditionerMaker`).
 template <class S>
 struct MatrixInParts {
   OperatorReference<S> matrix;
@@ -73,15 +74,9 @@ std::shared_ptr<Preconditioner<S>> make_inner_solver(const MatrixInParts<S>& par
 using MultigridReporter = std::function<MultigridReport()>;
 
 template <class S>
-std::shared_ptr<Preconditioner<S>> make_multigrid(const MatrixInParts<S>& parts, int degree,
-                                                  const MultigridChoice& choice,
+std::shared_ptr<Preconditioner<S>> make_multigrid(const detail::SlicedOperator<S>& matrix,
+                                                  int degree, const MultigridChoice& choice,
                                                   MultigridReporter* reporter) {
-  if (const auto* maker = maker_of(parts)) {
-    detail::MadeMultigrid<S> made = maker->make_multigrid(degree, choice);
-    if (reporter != nullptr) *reporter = std::move(made.report);
-    return std::move(made.preconditioner);
-  }
-  const detail::SlicedOperator<S>& matrix = parts.entries;
   const MultigridOptions options = detail::multigrid_options(degree, choice);
   const auto fields = detail::candidate_fields(matrix, options, choice);
   auto made =
@@ -95,12 +90,16 @@ std::shared_ptr<Preconditioner<S>> make_multigrid(const MatrixInParts<S>& parts,
   return made;
 }
 
-/// Block Jacobi or an approximate inverse.
-template <class Inverse, class S>
-std::shared_ptr<Preconditioner<S>> make_inverse(const MatrixInParts<S>& parts,
-                                                const PreconditionerChoice& choice) {
-  if (const auto* maker = maker_of(parts)) return maker->make_inverse(choice);
-  return std::make_shared<Inverse>(parts.entries, choice.number);
+/// A part of all entries of an operator that sets up its own, such as one whose rows ranks share.
+template <class S>
+std::shared_ptr<Preconditioner<S>> make_part_of(const detail::PreconditionerMaker<S>& maker,
+                                                const PreconditionerChoice& choice,
+                                                const MultigridChoice& of_multigrid,
+                                                MultigridReporter* reporter) {
+  if (choice.kind != PreconditionerKind::multigrid) return maker.make_inverse(choice);
+  detail::MadeMultigrid<S> made = maker.make_multigrid(choice.number, of_multigrid);
+  if (reporter != nullptr) *reporter = std::move(made.report);
+  return std::move(made.preconditioner);
 }
 
 /// One part, or null for none. Polynomials are of the matrix scaled by Jacobi.
@@ -110,6 +109,10 @@ std::shared_ptr<Preconditioner<S>> make_part(const MatrixInParts<S>& parts,
                                              const MultigridChoice& of_multigrid,
                                              MultigridReporter* reporter) {
   const OperatorReference<S>& matrix = parts.matrix;
+  const detail::SlicedOperator<S>& entries = parts.entries;
+  if (const auto* maker = maker_of(parts); maker && choice.info().entries == NeededEntries::all) {
+    return make_part_of(*maker, choice, of_multigrid, reporter);
+  }
   const auto jacobi = [&] { return make_jacobi(parts); };
   switch (choice.kind) {
     case PreconditionerKind::automatic:
@@ -119,22 +122,22 @@ std::shared_ptr<Preconditioner<S>> make_part(const MatrixInParts<S>& parts,
     case PreconditionerKind::jacobi:
       return jacobi();
     case PreconditionerKind::block_jacobi:
-      return make_inverse<BlockJacobi<S>>(parts, choice);
+      return std::make_shared<BlockJacobi<S>>(entries, choice.number);
     case PreconditionerKind::chebyshev:
       return std::make_shared<Chebyshev<S>>(matrix, jacobi(),
                                             ChebyshevOptions{.degree = choice.number});
     case PreconditionerKind::neumann:
       return std::make_shared<Neumann<S>>(matrix, jacobi(), choice.number);
     case PreconditionerKind::fsai:
-      return make_inverse<Fsai<S>>(parts, choice);
+      return std::make_shared<Fsai<S>>(entries, choice.number);
     case PreconditionerKind::isai:
-      return make_inverse<Isai<S>>(parts, choice);
+      return std::make_shared<Isai<S>>(entries, choice.number);
     case PreconditionerKind::cr:
       return make_inner_solver<ConjugateResidual>(parts, choice.number);
     case PreconditionerKind::gmres:
       return make_inner_solver<Gmres>(parts, choice.number);
     case PreconditionerKind::multigrid:
-      return make_multigrid(parts, choice.number, of_multigrid, reporter);
+      return make_multigrid(entries, choice.number, of_multigrid, reporter);
   }
   return nullptr;
 }

@@ -17,34 +17,44 @@ namespace {
 constexpr PreconditionerInfo table[] = {
     {.kind = PreconditionerKind::automatic,
      .name = "auto",
-     .needs_entries = false,
+     .entries = NeededEntries::diagonal,
+     .takes_products = true,
      .is_alone = true},
-    {.kind = PreconditionerKind::none, .name = "none", .needs_entries = false, .is_alone = true},
-    {.kind = PreconditionerKind::jacobi, .name = "jacobi"},
+    {.kind = PreconditionerKind::none,
+     .name = "none",
+     .entries = NeededEntries::none,
+     .takes_products = true,
+     .is_alone = true},
+    {.kind = PreconditionerKind::jacobi, .name = "jacobi", .entries = NeededEntries::diagonal},
     {.kind = PreconditionerKind::block_jacobi,
      .name = "block-jacobi",
+     .entries = NeededEntries::all,
      .number = "entries",
      .most = 32},
     {.kind = PreconditionerKind::chebyshev,
      .name = "chebyshev",
+     .entries = NeededEntries::diagonal,
      .number = "degree",
      .usual = 4,
      .most = 64,
-     .needs_entries = false},
+     .takes_products = true},
     {.kind = PreconditionerKind::neumann,
      .name = "neumann",
+     .entries = NeededEntries::diagonal,
      .number = "terms",
      .usual = 2,
      .most = 16,
-     .needs_entries = false},
+     .takes_products = true},
     {.kind = PreconditionerKind::fsai,
      .name = "fsai",
+     .entries = NeededEntries::all,
      .number = "power",
      .usual = 1,
      .most = 4,
      .is_symmetric = false},
     {.kind = PreconditionerKind::isai,
      .name = "isai",
+     .entries = NeededEntries::all,
      .number = "power",
      .usual = 1,
      .most = 4,
@@ -52,6 +62,7 @@ constexpr PreconditionerInfo table[] = {
      .is_symmetric = false},
     {.kind = PreconditionerKind::cr,
      .name = "cr",
+     .entries = NeededEntries::diagonal,
      .number = "iterations",
      .usual = 10,
      .most = 10'000,
@@ -60,6 +71,7 @@ constexpr PreconditionerInfo table[] = {
      .varies = true},
     {.kind = PreconditionerKind::gmres,
      .name = "gmres",
+     .entries = NeededEntries::diagonal,
      .number = "iterations",
      .usual = 10,
      .most = 1'000,
@@ -68,6 +80,7 @@ constexpr PreconditionerInfo table[] = {
      .varies = true},
     {.kind = PreconditionerKind::multigrid,
      .name = "multigrid",
+     .entries = NeededEntries::all,
      .number = "degree",
      .usual = 1,
      .most = 16,
@@ -104,10 +117,10 @@ std::string_view name_of(std::span<const Named<Setting>> table, Setting setting)
 [[noreturn]] void refuse(const std::string& why) { throw Error(ErrorKind::usage, why); }
 
 void check_needs_no_entries(const PreconditionerChoice& choice) {
-  if (!choice.info().needs_entries) return;
+  if (choice.info().takes_products) return;
   std::string others;
   for (const PreconditionerInfo& row : table) {
-    if (row.needs_entries || row.kind == PreconditionerKind::automatic) continue;
+    if (!row.takes_products || row.kind == PreconditionerKind::automatic) continue;
     others += (others.empty() ? "" : ", ") + std::string(row.name);
   }
   refuse("the preconditioner " + std::string(choice.info().name) +
@@ -163,19 +176,7 @@ std::string PreconditionerChoice::text() const {
 NeededEntries needed_entries(const ComposedChoice& choice) {
   auto needed = NeededEntries::none;
   for (const ComposedChoice::Product& product : choice.terms()) {
-    for (const PreconditionerChoice& part : product) {
-      switch (part.kind) {
-        case PreconditionerKind::none:
-          break;
-        case PreconditionerKind::block_jacobi:
-        case PreconditionerKind::fsai:
-        case PreconditionerKind::isai:
-        case PreconditionerKind::multigrid:
-          return NeededEntries::all;
-        default:
-          needed = NeededEntries::diagonal;
-      }
-    }
+    for (const PreconditionerChoice& part : product) needed = std::max(needed, part.info().entries);
   }
   return needed;
 }

@@ -160,7 +160,7 @@ TEST_F(CSettings, KnowWordsInAnyLetterCase) {
   for (const auto& [name, good] : words) {
     for (const char* const word : good) expect_set(name, word);
     for (const char* const word : {"", " ", "soap", "fu", "auto vector"}) {
-      expect_refused(name, word, std::string(name) + " is ");
+      expect_refused(name, word, std::string(name) + " must be ");
     }
   }
   expect_refused("storage", "tree", "storage must be sliced or hisparse, not 'tree'");

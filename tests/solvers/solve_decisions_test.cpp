@@ -52,7 +52,7 @@ struct ScriptedSolve {
   Values b;
   Values& x;
   State state{};
-  Values kept;
+  Values kept = {};
   double p_q = 0;  // p* A p of the run
 
   template <detail::Decision decision>

@@ -1,4 +1,4 @@
-// The lists of methods in the docs contain every row of the table.
+// The lists of methods and preconditioners in the docs contain every row of their tables.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -6,6 +6,7 @@
 #include <string>
 
 #include "heddle/method_info.hpp"
+#include "heddle/runtime/preconditioner_choice.hpp"
 
 namespace heddle {
 namespace {
@@ -20,6 +21,30 @@ std::string item_of(const std::string& page, const std::string& begin) {
     if (!item.empty() || line.starts_with(begin)) item += line + "\n";
   }
   return item;
+}
+
+/// The first cells of the table that begins with this line.
+std::string first_cells_of(const std::string& page, const std::string& head) {
+  std::ifstream file(HEDDLE_SOURCE_DIR "/docs/" + page);
+  std::string line, cells;
+  while (std::getline(file, line) && !line.starts_with(head)) continue;
+  while (std::getline(file, line) && line.starts_with("|")) {
+    cells += line.substr(0, line.find('|', 1)) + "\n";
+  }
+  return cells;
+}
+
+TEST(PreconditionerLists, InDocsAreWhole) {
+  const std::string in_words =
+      first_cells_of("reference/command-line.md", "| preconditioner | matrices |");
+  const std::string chosen =
+      first_cells_of("guide/choosing-a-method.md", "| preconditioner | needs |");
+  for (const PreconditionerInfo& row : preconditioner_table()) {
+    SCOPED_TRACE(row.name);
+    const std::string name = "`" + std::string(row.name);
+    if (row.kind != PreconditionerKind::none) EXPECT_NE(in_words.find(name), std::string::npos);
+    if (row.kind != PreconditionerKind::automatic) EXPECT_NE(chosen.find(name), std::string::npos);
+  }
 }
 
 TEST(MethodLists, InDocsAreWhole) {
