@@ -97,7 +97,7 @@ TEST(ChebyshevIterationMisuse, AsksForHermitianMatricesWhereItEstimates) {
 
 TEST(ChebyshevIterationMisuse, EndsWhereMatrixOrPreconditionerIsNotPositiveDefinite) {
   const std::string why =
-      "matrix or preconditioner is not positive definite: the Ritz values that estimate the "
+      "the matrix or preconditioner is not positive definite: the Ritz values that estimate the "
       "interval have both signs";
   const auto expect_indefinite = [&](auto&& solver, Index n) {
     Field<E> b(n), x(n);

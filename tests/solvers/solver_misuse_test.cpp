@@ -176,10 +176,10 @@ TEST(SolverMisuse, CountsAPreconditionersWorkspaceBeforeItAllocates) {
   };
   // The solver's own needs are 6 fields and 64 bytes of sums.
   const std::string of_fields = refusal({2'000'000'000, 0});
-  EXPECT_TRUE(of_fields.starts_with("the solver needs 2000000006 fields of 480 B and 64 B of "))
+  EXPECT_TRUE(of_fields.starts_with("the solver needs 2000000006 fields of 480 B and 64 B for "))
       << of_fields;
   const std::string of_bytes = refusal({1, (1LL << 60) - 64});
-  EXPECT_TRUE(of_bytes.starts_with("the solver needs 7 fields of 480 B and 1048576.0 TiB of "))
+  EXPECT_TRUE(of_bytes.starts_with("the solver needs 7 fields of 480 B and 1048576.0 TiB for "))
       << of_bytes;
   EXPECT_EQ(memory.allocations, allocations + 2);  // the sums of each
 }
