@@ -99,7 +99,7 @@ class HostSolve {
   void take(const RunResult<sum_t<S>>& run) {
     for (const sum squared : run.history) record(squared);
     end_of_run_ =
-        goal_.continues_runs && run.end == device::loop_reached ? end_behind_run() : run.end;
+        goal_.continues_runs && run.end == device::loop_reached ? end_after_run() : run.end;
     decisions::take_run(state_, goal_, end_of_run_, run.iterations);
     state_.squared_residual = true_residual(x_);
     walk::judge_run(*this);
@@ -223,7 +223,7 @@ class HostSolve {
 
   /// Runs that continue each other may be too short to check the clock themselves. Ranks check it
   /// together, in each iteration.
-  device::LoopEnd end_behind_run() const {
+  device::LoopEnd end_after_run() const {
     if (stream().share != nullptr) return device::loop_reached;
     if (was_cancelled_) return device::loop_cancelled;
     return stop_.is_late() ? device::loop_time : device::loop_reached;
