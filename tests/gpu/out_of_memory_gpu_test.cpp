@@ -68,7 +68,7 @@ class OutOfMemoryOnGpu : public OnGpu {
           EXPECT_GT(allowed, 20);  // the matrix and the solver allocate all of theirs here
         } catch (const Error& error) {
           EXPECT_EQ(error.kind(), ErrorKind::memory) << error.what();
-          EXPECT_NE(std::string(error.what()).find("of the caller's memory resource"),
+          EXPECT_NE(std::string(error.what()).find("from the caller's memory resource"),
                     std::string::npos)
               << error.what();
         }
