@@ -49,7 +49,7 @@ void StorageOption::check_use(const std::vector<std::string>& plans, const Profi
   if (is_dynamic() && solves) {
     throw Error(ErrorKind::usage,
                 "schedule=tree adds in a different order in each run, so solvers cannot use it: "
-                "take --storage hisparse, or measure it by heddle spmv");
+                "use --storage hisparse, or measure it by heddle spmv");
   }
   if (!is_hierarchical()) {
     if (node.is_given()) {
@@ -132,7 +132,7 @@ AnyLinearOperator dynamic_product(const AnyMatrix& matrix, const NodeChoice& cho
                                   const Device& device) {
   if (matrix.is_defined()) {
     throw Error(ErrorKind::unsupported, std::string(StorageOption::dynamic) +
-                                            " supports only the entries of --entry; take --storage "
+                                            " supports only the entries of --entry; use --storage "
                                             "hisparse for those of a definition");
   }
   return matrix.visit([&]<class E>(const CsrMatrix<E>& m) -> AnyLinearOperator {

@@ -10,9 +10,7 @@ namespace {
 std::string reason_of(std::string message) {
   const auto key = message.find(": ", message.find("iteration-precision="));
   if (key != std::string::npos) message.erase(0, key + 2);
-  const auto advice = message.rfind("; leave it out");
-  if (advice != std::string::npos) message.erase(advice);
-  return message;
+  return message.substr(0, message.find("; "));
 }
 
 ExactCopy tried(const AnyMatrix& matrix, const std::string& precision, const Device& device) {
