@@ -96,7 +96,7 @@ void add_tree(const SpmvOptions& options, const AnyMatrix& matrix, const Device&
                              options.adjoint ? TreeUse::adjoint_product : TreeUse::product);
   const bool is_dynamic = options.storage.is_dynamic();
   const AnyLinearOperator tree = is_dynamic ? dynamic_product(matrix, choice, device)
-                                            : store_as_tree(matrix, choice, device).system.matrix();
+                                            : store_as_tree(matrix, choice, device).matrix;
   tree.visit([&](const auto& A) {
     add_product(options, A,
                 {.plan = text_of(choice, is_dynamic),

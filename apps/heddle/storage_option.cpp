@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <memory>
-#include <span>
 #include <utility>
 
 #include "any_case.hpp"
@@ -85,49 +84,6 @@ NodeChoice StorageOption::choose(const AnyMatrix& matrix, const Device& device,
   return profile.profiles_for({""}, device).choose_node(subject_of(matrix), device, use);
 }
 
-namespace {
-
-/// The matrix of the diagonal entries alone.
-template <class S>
-DefinedMatrix<S> diagonal_of(const DefinedMatrix<S>& matrix) {
-  const Index rows = matrix.rows();
-  const auto K = static_cast<std::size_t>(matrix.definition()->size());
-  Array<Offset> offsets(static_cast<std::size_t>(rows) + 1);
-  std::vector<Index> column;
-  std::vector<S> values;
-  for (Index row = 0; row < rows; ++row) {
-    const auto r = static_cast<std::size_t>(row);
-    for (Offset i = matrix.offsets()[r]; i < matrix.offsets()[r + 1]; ++i) {
-      if (matrix.column()[static_cast<std::size_t>(i)] != row) continue;
-      column.push_back(row);
-      values.insert(values.end(), matrix.entry(i), matrix.entry(i) + K);
-    }
-    offsets[r + 1] = static_cast<Offset>(column.size());
-  }
-  return {matrix.definition(),
-          rows,
-          matrix.columns(),
-          std::move(offsets),
-          Array<Index>(std::span<const Index>(column)),
-          Array<S>(std::span<const S>(values))};
-}
-
-template <class S>
-StoredTree store_defined(const DefinedMatrix<S>& matrix, const NodeChoice& choice,
-                         const Device& device, NeededEntries needed) {
-  const auto tree = std::make_shared<DefinedTree<S>>(matrix, choice.nodes, device);
-  const auto entries = [&]() -> DefinedMatrix<S> {
-    if (needed == NeededEntries::all) return matrix;
-    if (needed == NeededEntries::diagonal) return diagonal_of(matrix);
-    return {matrix.definition(), 0, 0, Array<Offset>(1), {}, {}};
-  };
-  return {{{matrix.definition(), std::shared_ptr<const LinearOperator<S>>(tree)},
-           AnyOperator(AnyMatrix(entries()), parse_plan("CSR"), device)},
-          [tree] { return tree->memory(); }};
-}
-
-}  // namespace
-
 AnyLinearOperator dynamic_product(const AnyMatrix& matrix, const NodeChoice& choice,
                                   const Device& device) {
   if (matrix.is_defined()) {
@@ -143,24 +99,20 @@ AnyLinearOperator dynamic_product(const AnyMatrix& matrix, const NodeChoice& cho
   });
 }
 
-StoredTree store_as_tree(const AnyMatrix& matrix, const NodeChoice& choice, const Device& device,
-                         NeededEntries needed) {
-  if (matrix.is_defined()) {
-    return matrix.visit_defined(
-        [&](const auto& m) { return store_defined(m, choice, device, needed); });
-  }
-  return matrix.visit([&]<class E>(const CsrMatrix<E>& m) -> StoredTree {
-    using S = vector_scalar_t<E>;
-    const auto tree = std::make_shared<HierarchicalMatrix<E>>(m, choice.nodes, device);
-    const auto sliced = [&](const AnyMatrix& entries) {
-      return AnyOperator(entries, parse_plan("CSR"), device);
-    };
-    const auto entries_for = [&] {
-      if (needed == NeededEntries::all) return sliced(matrix);
-      return sliced(AnyMatrix(needed == NeededEntries::none ? CsrMatrix<E>() : tree->diagonal()));
-    };
-    return {{{matrix.entry(), std::shared_ptr<const LinearOperator<S>>(tree)}, entries_for()},
+StoredTree store_as_tree(const AnyMatrix& matrix, const NodeChoice& choice, const Device& device) {
+  const auto stored = [&]<class S>(const auto& tree) -> StoredTree {
+    return {{matrix.entry(), std::shared_ptr<const LinearOperator<S>>(tree)},
             [tree] { return tree->memory(); }};
+  };
+  if (matrix.is_defined()) {
+    return matrix.visit_defined([&]<class S>(const DefinedMatrix<S>& m) {
+      return stored.template operator()<S>(
+          std::make_shared<DefinedTree<S>>(m, choice.nodes, device));
+    });
+  }
+  return matrix.visit([&]<class E>(const CsrMatrix<E>& m) {
+    return stored.template operator()<vector_scalar_t<E>>(
+        std::make_shared<HierarchicalMatrix<E>>(m, choice.nodes, device));
   });
 }
 

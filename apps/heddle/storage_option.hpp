@@ -32,15 +32,13 @@ inline std::string text_of(const NodeChoice& choice, bool is_dynamic = false) {
   return "hisparse," + to_string(choice.nodes) + (is_dynamic ? ",schedule=tree" : "");
 }
 
-/// A matrix as a tree, and the entries that preconditioners need in sliced storage; may be empty.
 struct StoredTree {
-  AnySystem system;
+  AnyLinearOperator matrix;
   /// Includes the schedules that products have made so far; on a GPU these exist from the start.
   std::function<HierarchicalMemory()> memory;
 };
 
-StoredTree store_as_tree(const AnyMatrix& matrix, const NodeChoice& choice, const Device& device,
-                         NeededEntries needed = NeededEntries::none);
+StoredTree store_as_tree(const AnyMatrix& matrix, const NodeChoice& choice, const Device& device);
 /// The product with schedule=tree, which no solver takes. Throws `Error` (unsupported) for entries
 /// of a definition.
 AnyLinearOperator dynamic_product(const AnyMatrix& matrix, const NodeChoice& choice,

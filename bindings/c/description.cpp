@@ -77,7 +77,9 @@ heddle_status heddle_operator_measure(const heddle_operator* A, int32_t repetiti
     }
     const OperatorParts* stored = A->parts.get();
     while (stored->made_of != nullptr) stored = stored->made_of.get();
-    if (stored->ranks || (!stored->stored && !stored->entries)) {
+    const bool has_entries = stored->matrix.visit(
+        [](const auto& matrix) { return matrix->stored_entries() != nullptr; });
+    if (stored->ranks || !has_entries) {
       throw Error(ErrorKind::unsupported,
                   "only products of a matrix stored in one process are measured");
     }

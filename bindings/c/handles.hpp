@@ -37,9 +37,7 @@ struct OperatorParts {
   NamedEntry entry;                                        // `matrix`'s
   std::optional<AnyOperator> stored;                       // in sliced storage
   std::shared_ptr<const OperatorParts> made_of = nullptr;  // set for an adjoint or a shifted one
-  /// For a matrix in other storage: the entries that a preconditioner is made of; else empty.
-  std::function<AnyOperator(NeededEntries)> entries = {};
-  double shift = 0;  // total relative to the original matrix
+  double shift = 0;                                        // total relative to the original matrix
   /// For a tree: makes an edited one that shares its nodes.
   std::function<std::shared_ptr<OperatorParts>(const heddle_edits&)> edited = {};
   /// For an operator whose rows several ranks share; else null and empty.

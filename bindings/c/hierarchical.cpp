@@ -14,10 +14,6 @@ namespace heddle::c {
 
 namespace {
 
-AnyOperator sliced(const AnyMatrix& matrix, const Device& device) {
-  return {matrix, parse_plan("CSR"), device};
-}
-
 /// One kind of edits: a view of the caller's values, and of places that are copied here.
 template <class E>
 class EditsOfKind {
@@ -54,10 +50,6 @@ OperatorParts parts_of_tree(HierarchicalMatrix<E> made_tree, const NamedEntry& e
                      {entry.entry, std::shared_ptr<const LinearOperator<vector_scalar_t<E>>>(tree)},
                      entry,
                      std::nullopt};
-  made.entries = [tree](NeededEntries needed) {
-    const bool takes_all = needed == NeededEntries::all;
-    return sliced(AnyMatrix(takes_all ? tree->to_csr() : tree->diagonal()), tree->device());
-  };
   made.edited = [tree, entry, memory](const heddle_edits& edits) {
     const EditsOfKind<E> set(edits.set, edits.set_values, true, entry, "set"),
         add(edits.add, edits.add_values, true, entry, "add"),
@@ -89,14 +81,10 @@ OperatorParts tree_of(const heddle_matrix& given, const NodeLayout& nodes, const
   if (matrix.is_defined()) {
     return matrix.visit_defined([&]<class S>(const DefinedMatrix<S>& m) {
       const auto tree = std::make_shared<const DefinedTree<S>>(m, nodes, device);
-      OperatorParts made{std::move(memory),
-                         {matrix.entry(), std::shared_ptr<const LinearOperator<S>>(tree)},
-                         given.entry,
-                         std::nullopt};
-      made.entries = [tree, device](NeededEntries) {
-        return sliced(AnyMatrix(tree->to_rows()), device);
-      };
-      return made;
+      return OperatorParts{std::move(memory),
+                           {matrix.entry(), std::shared_ptr<const LinearOperator<S>>(tree)},
+                           given.entry,
+                           std::nullopt};
     });
   }
   return matrix.visit([&]<class E>(const CsrMatrix<E>& m) {

@@ -8,7 +8,7 @@
 #include "handles.hpp"
 #include "multigrid_told.hpp"
 #include "ranks.hpp"
-#include "runtime/any_preconditioner.hpp"
+#include "runtime/make_preconditioner.hpp"
 #include "views.hpp"
 
 using namespace heddle;
@@ -16,34 +16,12 @@ using namespace heddle::c;
 
 namespace {
 
-/// The parts of an operator from which preconditioners by name are made.
-template <class S>
-SharedPreconditioner<S> preconditioner_by_name(const OperatorParts& parts,
-                                               std::shared_ptr<const LinearOperator<S>> matrix,
-                                               const ComposedChoice& choice) {
-  const NeededEntries needed = needed_entries(choice);
-  const bool reads_tree = parts.entries && needed != NeededEntries::none;
-  if (!parts.stored && !reads_tree) {
-    return make_preconditioner_of_products<S>(std::move(matrix), choice);
-  }
-  const AnyOperator entries = reads_tree ? parts.entries(needed) : *parts.stored;
-  return entries.visit(
-      [&]<class T>(const detail::SlicedOperator<T>& sliced) -> SharedPreconditioner<S> {
-        if constexpr (std::is_same_v<S, T>) {
-          if (!reads_tree) return make_preconditioner<S>(sliced, choice);
-          return make_preconditioner<S>(MatrixInParts<S>(std::move(matrix), sliced), choice);
-        } else {
-          throw Error(ErrorKind::internal, "an operator of two precisions");
-        }
-      });
-}
-
 heddle_preconditioner* named_preconditioner(const heddle_operator* A,
                                             const ComposedChoice& choice) {
   const OperatorParts& parts = *A->parts;
   PreconditionerParts made;
   const auto make = [&]<class S>(const std::shared_ptr<const LinearOperator<S>>& matrix) {
-    made.made = preconditioner_by_name<S>(parts, matrix, choice);
+    made.made = make_preconditioner<S>(matrix, choice);
   };
   on_all_ranks(parts, [&] { parts.matrix.visit(make); });
   made.choice = choice;

@@ -71,10 +71,6 @@ OperatorParts parts_of_rank(const std::shared_ptr<DistributedOperator<S>>& made,
                             const NamedEntry& entry, const std::shared_ptr<RanksInReach>& ranks) {
   OperatorParts parts{
       nullptr, {entry.entry, std::shared_ptr<const LinearOperator<S>>(made)}, entry, std::nullopt};
-  // A rank alone provides only the diagonal: preconditioners ask the ranks for the rest.
-  parts.entries = [made, entry](NeededEntries) {
-    return AnyOperator(entry.entry, made->diagonal());
-  };
   parts.update = [made, entry](const heddle_view& values) {
     check_values<S>(values, entry);
     if (values.layout != HEDDLE_ROW_MAJOR) {

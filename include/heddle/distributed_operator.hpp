@@ -8,8 +8,8 @@
 
 #include "heddle/communicator.hpp"
 #include "heddle/detail/entry_table.hpp"
-#include "heddle/detail/preconditioner_maker.hpp"
 #include "heddle/detail/sliced_operator.hpp"
+#include "heddle/detail/stored_entries.hpp"
 #include "heddle/export.hpp"
 #include "heddle/linear_operator.hpp"
 #include "heddle/partition.hpp"
@@ -45,7 +45,7 @@ HEDDLE_EXPORT Plan distributed_plan(Plan plan);
 /// another matrix, see `keep_adjoint`.
 template <class S>
 class HEDDLE_EXPORT DistributedOperator final : public LinearOperator<S>,
-                                                public detail::PreconditionerMaker<S> {
+                                                public detail::StoredEntries<S> {
  public:
   /// Collective: ranks pass equal partitions, entries, plans, modes and storages. `values` holds
   /// those of all entries, in the order of `rows`. Copies rows and values. Throws one `Error` on
@@ -74,6 +74,11 @@ class HEDDLE_EXPORT DistributedOperator final : public LinearOperator<S>,
   /// This rank's diagonal entries as a sliced matrix in the operator's basis. It follows new
   /// values.
   const detail::SlicedOperator<S>& diagonal() const;
+
+  const detail::StoredEntries<S>* stored_entries() const override { return this; }
+  detail::SlicedOperator<S> sliced_diagonal() const override { return diagonal(); }
+  /// Throws `Error` (unsupported): each rank has its own rows only, see `entries`.
+  detail::SlicedOperator<S> sliced() const override;
 
   /// The Jacobi preconditioner of this matrix. Collective; throws one `Error` on all ranks:
   /// singular, with the rank and its own row, unsupported for entries without an inverse.

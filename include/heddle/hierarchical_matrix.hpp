@@ -28,6 +28,7 @@
 #include "heddle/expansion.hpp"
 #include "heddle/export.hpp"
 #include "heddle/hierarchical_memory.hpp"
+#include "heddle/operator.hpp"
 #include "heddle/runtime/entry_kind.hpp"
 #include "heddle/tools/memory_error.hpp"
 #include "heddle/tools/team.hpp"
@@ -60,7 +61,8 @@ class MatrixPencil;
 /// and adds and edits them there; the host has a copy of such a tree as soon as it reads it.
 template <class E>
 class HEDDLE_EXPORT HierarchicalMatrix final
-    : public detail::TreeOperator<E, detail::TreeForm::direct> {
+    : public detail::TreeOperator<E, detail::TreeForm::direct>,
+      public detail::StoredEntries<vector_scalar_t<E>> {
   static_assert(check_entry<E>());
   static_assert(sizeof(stored_scalar_t<E>) <= 8, "hierarchical storage aligns scalars to 8 bytes");
   using Base = detail::TreeOperator<E, detail::TreeForm::direct>;
@@ -126,7 +128,21 @@ class HEDDLE_EXPORT HierarchicalMatrix final
   std::vector<Triplet<E>> to_triplets() const;
   /// The entries on the diagonal alone, read from the tree by all threads. `HierarchicalJacobi`
   /// makes no such copy.
-  CsrMatrix<E> diagonal() const;
+  CsrMatrix<E> diagonal() const {
+    return CsrMatrix<E>(
+        detail::read_diagonal<stored_scalar_t<E>>(this->tree(), E::components, this->team()));
+  }
+
+  const detail::StoredEntries<scalar>* stored_entries() const override { return this; }
+  /// Copies in sliced storage, which all handles of this matrix share.
+  detail::SlicedOperator<scalar> sliced_diagonal() const override;
+  detail::SlicedOperator<scalar> sliced() const override;
+  long long copied_bytes() const override { return copies().bytes(); }
+  std::shared_ptr<const LinearOperator<scalar>> handle() const override {
+    const auto same = std::make_shared<HierarchicalMatrix>(*this);
+    same->separate();
+    return same;
+  }
 
   /// A matrix with the edits applied, all or none of them. Nodes that they do not touch are shared,
   /// and both matrices stay valid independently. Throws `Error`: out_of_range for a place outside
@@ -210,6 +226,10 @@ class HEDDLE_EXPORT HierarchicalMatrix final
     return {values, int{sizeof(stored_scalar_t<E>)},
             order == column_major ? detail::components_by_rows<E>() : std::vector<int>{}};
   }
+  detail::SlicedCopies<scalar>& copies() const {
+    static_cast<void>(this->scheduled());  // refuses a moved-from handle
+    return *copies_;
+  }
   /// True if a GPU can make edits; `adds` says whether they add to entries.
   static bool is_edited_on_gpu(bool adds);
   void check_views(const EditViews<E>& edits) const;
@@ -219,6 +239,9 @@ class HEDDLE_EXPORT HierarchicalMatrix final
                                          bool adjoint_of_b) const;
   template <class C>
   HierarchicalMatrix plus(C alpha, C beta, const HierarchicalMatrix& B, bool adjoint_of_b) const;
+
+  std::shared_ptr<detail::SlicedCopies<scalar>> copies_ =
+      std::make_shared<detail::SlicedCopies<scalar>>();
 };
 
 template <class E>
@@ -287,34 +310,12 @@ std::vector<Triplet<E>> HierarchicalMatrix<E>::to_triplets() const {
 }
 
 template <class E>
-CsrMatrix<E> HierarchicalMatrix<E>::diagonal() const {
-  const detail::Tree& tree = this->tree();
-  const Device device = this->team();
-  const auto length = static_cast<std::size_t>(std::min(tree.rows, tree.columns));
-  const auto leaves = detail::or_refuse_memory(
-      "leaves of the diagonal", length / std::size_t{4} + 1, sizeof(detail::DiagonalLeaf),
-      [&] { return detail::diagonal_leaves(tree, nullptr); });
-  const int team = team_size(device.stream(), static_cast<Offset>(length));
-  Array<Offset> offsets(static_cast<std::size_t>(tree.rows) + 1, device);
-  parallel_for(team, leaves.size(), [&](std::size_t i) {
-    detail::for_each_on_diagonal(tree, leaves[i], [&](Index row, const std::byte* entry) {
-      offsets[static_cast<std::size_t>(row) + 1] = entry != nullptr ? 1 : 0;
-    });
-  });
-  for (std::size_t row = 1; row < offsets.size(); ++row) offsets[row] += offsets[row - 1];
-  const auto count = static_cast<std::size_t>(offsets[offsets.size() - 1]);
-  Array<Index> column(count, device);
-  Array<stored_scalar_t<E>> values(count * E::components, device);
-  parallel_for(team, leaves.size(), [&](std::size_t i) {
-    detail::for_each_on_diagonal(tree, leaves[i], [&](Index row, const std::byte* entry) {
-      if (entry == nullptr) return;
-      const auto to = static_cast<std::size_t>(offsets[static_cast<std::size_t>(row)]);
-      column[to] = row;
-      std::memcpy(values.data() + to * E::components, entry, sizeof(E));
-    });
-  });
-  return CsrMatrix<E>(tree.rows, tree.columns, std::move(offsets), std::move(column),
-                      std::move(values));
+detail::SlicedOperator<vector_scalar_t<E>> HierarchicalMatrix<E>::sliced_diagonal() const {
+  return copies().diagonal([&] { return Operator<E>(diagonal(), Plan{}, this->device()); });
+}
+template <class E>
+detail::SlicedOperator<vector_scalar_t<E>> HierarchicalMatrix<E>::sliced() const {
+  return copies().all([&] { return Operator<E>(to_csr(), Plan{}, this->device()); });
 }
 
 #define HEDDLE_EXTERN_HIERARCHICAL(...)                                              \

@@ -19,6 +19,10 @@ namespace heddle {
 namespace cuda {
 class Product;
 }
+namespace detail {
+template <class S>
+class StoredEntries;
+}
 
 /// A linear map between fields of scalar S. Only `rows` and `apply` are mandatory; the fused forms
 /// are for operators that save a pass over memory with them. x does not overlap with the result; b
@@ -65,6 +69,9 @@ class HEDDLE_EXPORT LinearOperator {
   /// change. Then solvers record it in the graph of a loop on the GPU; otherwise the host drives
   /// the loop.
   virtual bool is_capturable() const { return false; }
+
+  /// The entries that preconditioners are made from; null for an operator that stores none.
+  virtual const detail::StoredEntries<S>* stored_entries() const { return nullptr; }
 
   /// Sliced storage on a GPU, for loops that run there; null for any other operator.
   virtual const cuda::Product* product_on_gpu() const { return nullptr; }

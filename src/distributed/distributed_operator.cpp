@@ -187,6 +187,11 @@ const detail::SlicedOperator<S>& DistributedOperator<S>::diagonal() const {
 }
 
 template <class S>
+detail::SlicedOperator<S> DistributedOperator<S>::sliced() const {
+  throw Error(ErrorKind::unsupported, "no rank has all entries of a matrix that ranks share");
+}
+
+template <class S>
 std::shared_ptr<Preconditioner<S>> DistributedOperator<S>::jacobi() const {
   std::shared_ptr<Preconditioner<S>> made;
   Communicator& ranks = state_->ranks;

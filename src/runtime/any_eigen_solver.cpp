@@ -6,27 +6,26 @@
 #include <variant>
 #include <vector>
 
-#include "any_preconditioner.hpp"
 #include "any_views.hpp"
+#include "make_preconditioner.hpp"
 #include "mass_checks.hpp"
 
 namespace heddle {
 
-AnyEigenSolver::AnyEigenSolver(const AnySystem& system, const AnyLinearOperator* mass,
+AnyEigenSolver::AnyEigenSolver(const AnyLinearOperator& system, const AnyLinearOperator* mass,
                                const ComposedChoice& preconditioner, const EigenOptions& options)
-    : solver_(
-          system.visit([&]<class S>(const std::shared_ptr<const LinearOperator<S>>& A,
-                                    const detail::SlicedOperator<S>& entries) -> decltype(solver_) {
+    : solver_(system.visit(
+          [&]<class S>(const std::shared_ptr<const LinearOperator<S>>& A) -> decltype(solver_) {
             std::optional<OperatorReference<S>> of_mass;
             if (mass != nullptr) {
-              detail::check_mass(system.matrix(), *mass);
+              detail::check_mass(system, *mass);
               of_mass.emplace(std::get<std::shared_ptr<const LinearOperator<S>>>(
                   mass->visit([](const auto& M) -> AnyLinearOperator::Matrix { return M; })));
             }
             const OperatorReference<S> matrix(A);
-            return std::make_unique<Lobpcg<S>>(
-                matrix, std::move(of_mass),
-                make_preconditioner<S>({matrix, entries}, preconditioner), options);
+            return std::make_unique<Lobpcg<S>>(matrix, std::move(of_mass),
+                                               make_preconditioner<S>(matrix, preconditioner),
+                                               options);
           })) {}
 
 EigenReport AnyEigenSolver::solve(std::span<AnyField> x) {

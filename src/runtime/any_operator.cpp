@@ -66,9 +66,17 @@ void AnyLinearOperator::apply(const AnyField& x, AnyField& y) const {
   });
 }
 
-AnySystem::AnySystem(AnyLinearOperator matrix, AnyOperator entries)
-    : matrix_(std::move(matrix)), entries_(std::move(entries)) {
-  if (matrix_.precision() != entries_.precision()) detail::refuse_precision(entries_.precision());
+std::optional<AnyOperator> AnyLinearOperator::sliced() const {
+  return visit([&]<class S>(const std::shared_ptr<const LinearOperator<S>>& A) {
+    const auto* const stored = dynamic_cast<const detail::SlicedOperator<S>*>(A.get());
+    return stored != nullptr ? std::optional(AnyOperator(entry_, *stored)) : std::nullopt;
+  });
+}
+long long AnyLinearOperator::copied_bytes() const {
+  return visit([](const auto& A) {
+    const auto* const entries = A->stored_entries();
+    return entries != nullptr ? entries->copied_bytes() : 0LL;
+  });
 }
 
 }  // namespace heddle

@@ -1,6 +1,5 @@
 #include "heddle/runtime/any_solver.hpp"
 
-#include "any_preconditioner.hpp"
 #include "any_views.hpp"
 #include "heddle/bicgstab.hpp"
 #include "heddle/bicgstab2.hpp"
@@ -12,6 +11,7 @@
 #include "heddle/fgmres.hpp"
 #include "heddle/gmres.hpp"
 #include "heddle/minres.hpp"
+#include "make_preconditioner.hpp"
 #include "refined_over_floats.hpp"
 #include "solvers/krylov/listed_solver.hpp"
 #include "solvers/krylov/method_rows.hpp"
@@ -72,18 +72,20 @@ template AnySolver::AnySolver(OperatorReference<double>, const MethodInfo&,
                               std::shared_ptr<Preconditioner<double>>, const SolverOptions&);
 
 void AnySolver::refuse_block() {
-  throw Error(ErrorKind::unsupported, "block conjugate gradient is not in the table of solvers");
+  throw Error(
+      ErrorKind::unsupported,
+      "block conjugate gradient has neither fields in single precision nor solves in stream order; "
+      "use another method");
 }
 
-AnySolver::AnySolver(const AnySystem& system, const MethodInfo& method,
+AnySolver::AnySolver(const AnyLinearOperator& matrix, const MethodInfo& method,
                      const ComposedChoice& preconditioner, const SolverOptions& options,
                      double shift)
-    : parts_(
-          system.visit([&]<class S>(const std::shared_ptr<const LinearOperator<S>>& A,
-                                    const detail::SlicedOperator<S>& entries) -> decltype(parts_) {
-            PreconditionedSystem<S> made({OperatorReference<S>(A), entries}, preconditioner, shift,
-                                         multigrid_);
-            return make<S>(made.matrix, method, std::move(made.preconditioner), options);
+    : parts_(matrix.visit(
+          [&]<class S>(const std::shared_ptr<const LinearOperator<S>>& A) -> decltype(parts_) {
+            const auto solved = shifted_or_same<S>(A, shift);
+            return make<S>(solved, method,
+                           make_preconditioner<S>(solved, preconditioner, &multigrid_), options);
           })) {}
 
 void AnySolver::refine(const AnyOperator& matrix, const ComposedChoice& preconditioner) {

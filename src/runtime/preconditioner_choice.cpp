@@ -17,52 +17,44 @@ namespace {
 constexpr PreconditionerInfo table[] = {
     {.kind = PreconditionerKind::automatic,
      .name = "auto",
-     .entries = NeededEntries::diagonal,
      .takes_products = true,
      .is_alone = true},
-    {.kind = PreconditionerKind::none,
-     .name = "none",
-     .entries = NeededEntries::none,
-     .takes_products = true,
-     .is_alone = true},
-    {.kind = PreconditionerKind::jacobi, .name = "jacobi", .entries = NeededEntries::diagonal},
+    {.kind = PreconditionerKind::none, .name = "none", .takes_products = true, .is_alone = true},
+    {.kind = PreconditionerKind::jacobi, .name = "jacobi"},
     {.kind = PreconditionerKind::block_jacobi,
      .name = "block-jacobi",
-     .entries = NeededEntries::all,
      .number = "entries",
-     .most = 32},
+     .most = 32,
+     .is_of_all_entries = true},
     {.kind = PreconditionerKind::chebyshev,
      .name = "chebyshev",
-     .entries = NeededEntries::diagonal,
      .number = "degree",
      .usual = 4,
      .most = 64,
      .takes_products = true},
     {.kind = PreconditionerKind::neumann,
      .name = "neumann",
-     .entries = NeededEntries::diagonal,
      .number = "terms",
      .usual = 2,
      .most = 16,
      .takes_products = true},
     {.kind = PreconditionerKind::fsai,
      .name = "fsai",
-     .entries = NeededEntries::all,
      .number = "power",
      .usual = 1,
      .most = 4,
+     .is_of_all_entries = true,
      .is_symmetric = false},
     {.kind = PreconditionerKind::isai,
      .name = "isai",
-     .entries = NeededEntries::all,
      .number = "power",
      .usual = 1,
      .most = 4,
+     .is_of_all_entries = true,
      .is_hermitian = false,
      .is_symmetric = false},
     {.kind = PreconditionerKind::cr,
      .name = "cr",
-     .entries = NeededEntries::diagonal,
      .number = "iterations",
      .usual = 10,
      .most = 10'000,
@@ -71,7 +63,6 @@ constexpr PreconditionerInfo table[] = {
      .varies = true},
     {.kind = PreconditionerKind::gmres,
      .name = "gmres",
-     .entries = NeededEntries::diagonal,
      .number = "iterations",
      .usual = 10,
      .most = 1'000,
@@ -80,10 +71,10 @@ constexpr PreconditionerInfo table[] = {
      .varies = true},
     {.kind = PreconditionerKind::multigrid,
      .name = "multigrid",
-     .entries = NeededEntries::all,
      .number = "degree",
      .usual = 1,
      .most = 16,
+     .is_of_all_entries = true,
      .is_symmetric = false},
 };
 
@@ -171,14 +162,6 @@ const PreconditionerInfo& PreconditionerChoice::info() const {
 std::string PreconditionerChoice::text() const {
   const bool is_usual = info().number.empty() || number == info().usual;
   return std::string(info().name) + (is_usual ? "" : ":" + std::to_string(number));
-}
-
-NeededEntries needed_entries(const ComposedChoice& choice) {
-  auto needed = NeededEntries::none;
-  for (const ComposedChoice::Product& product : choice.terms()) {
-    for (const PreconditionerChoice& part : product) needed = std::max(needed, part.info().entries);
-  }
-  return needed;
 }
 
 void check_needs_no_entries(const ComposedChoice& choice) {
@@ -367,6 +350,9 @@ bool ComposedChoice::is_symmetric() const {
 }
 bool ComposedChoice::has(PreconditionerKind kind) const {
   return !all_parts(terms_, [&](const PreconditionerInfo& info) { return info.kind != kind; });
+}
+bool ComposedChoice::is_of_all_entries() const {
+  return !all_parts(terms_, [](const PreconditionerInfo& info) { return !info.is_of_all_entries; });
 }
 bool ComposedChoice::varies() const {
   if (multigrid.cycle == Cycle::k && has(PreconditionerKind::multigrid)) return true;

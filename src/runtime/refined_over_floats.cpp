@@ -3,9 +3,9 @@
 #include <type_traits>
 #include <utility>
 
-#include "any_preconditioner.hpp"
 #include "heddle/operator.hpp"
 #include "heddle/runtime/defined_operator.hpp"
+#include "make_preconditioner.hpp"
 #include "solvers/operators/operator_in_floats.hpp"
 
 namespace heddle::detail {

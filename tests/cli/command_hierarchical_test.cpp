@@ -75,7 +75,7 @@ TEST_F(Hierarchical, TakesPreconditionersOfAllEntries) {
                "4 4 7\n2 1 1\n4 2 -1\n");
   std::vector<std::string> preconditioners = {"fsai:2", "jacobi*fsai"};
   for (const heddle::PreconditionerInfo& row : heddle::preconditioner_table()) {
-    if (row.entries == heddle::NeededEntries::all) preconditioners.emplace_back(row.name);
+    if (row.is_of_all_entries) preconditioners.emplace_back(row.name);
   }
   for (const std::string& preconditioner : preconditioners) {
     const auto solve = [&](std::vector<std::string> more) {

@@ -126,18 +126,6 @@ TEST(AnySolver, TakesOtherOptions) {
   }
 }
 
-TEST(AnySystem, RefusesEntriesInAnotherPrecision) {
-  Seed seed(5806);
-  const auto matrix = random_positive_definite_matrix<E>(n, 6, seed.generator);
-  const AnyOperator A(AnyMatrix(matrix), Plan{}, Device::cpu(2));
-  const AnyOperator in_floats(
-      AnyMatrix(random_positive_definite_matrix<quaternion<float>>(n, 6, seed.generator)), Plan{},
-      Device::cpu(2));
-  expect_error(ErrorKind::size_mismatch,
-               "double precision was requested, but single precision is stored",
-               [&] { static_cast<void>(AnySystem(A, in_floats)); });
-}
-
 TEST(AnyOperator, AMassHasTheBasisOfItsMatrix) {
   Seed seed(5807);
   const auto matrix = random_positive_definite_matrix<E>(n, 6, seed.generator);

@@ -47,7 +47,6 @@ MatrixOfRank::MatrixOfRank(Communicator& ranks, const Partition& partition, cons
                                                              device, options.boundary_storage());
         if (keeps_adjoint) made->keep_adjoint(own.rows, own.values);
         matrix_.emplace(matrix.entry(), std::shared_ptr<const LinearOperator<S>>(made));
-        diagonal_.emplace(matrix.entry(), made->diagonal());
         summary_ = [&ranks, made, reason = exchange.reason] {
           RankSummary summary = summary_of(ranks, *made);
           summary.exchange_reason = reason;

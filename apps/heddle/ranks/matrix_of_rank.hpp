@@ -30,8 +30,6 @@ class MatrixOfRank {
   /// Another matrix of the same ranks and partition, with equal entries and precision, for fields
   /// of this one, which must outlive it. Collective.
   AnyLinearOperator in_own_basis(const MatrixOfRank& other) const;
-  /// These rows in sliced storage, for preconditioners of these rows alone.
-  const AnyOperator& diagonal() const { return *diagonal_; }
 
   /// This rank's rows of a field that all ranks have.
   AnyField part_of(const AnyField& all) const;
@@ -50,7 +48,6 @@ class MatrixOfRank {
   const Partition& partition_;
   Precision precision_;
   std::optional<AnyLinearOperator> matrix_;
-  std::optional<AnyOperator> diagonal_;
   std::function<RankSummary()> summary_;
 };
 

@@ -6,12 +6,12 @@
 
 namespace heddle::cli {
 
-void OnRank::store(const AnyMatrix& matrix, NeededEntries, TreeUse use, StorageFacts& facts,
+void OnRank::store(const AnyMatrix& matrix, TreeUse use, StorageFacts& facts,
                    const std::function<void()>& act) {
   plan_ = facts.choice.plan;
   rows_.emplace(ranks_, partition_, matrix, has_all_rows_, plan_, options_, device_,
                 use == TreeUse::both);
-  system_.emplace(rows_->matrix(), rows_->diagonal());
+  matrix_.emplace(rows_->matrix());
   act();
 }
 

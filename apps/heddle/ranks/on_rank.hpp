@@ -26,7 +26,7 @@ class OnRank : public Placement {
         has_all_rows_(has_all_rows),
         progress_(is_first() ? std::move(progress) : nullptr) {}
 
-  void store(const AnyMatrix& matrix, NeededEntries needed, TreeUse use, StorageFacts& facts,
+  void store(const AnyMatrix& matrix, TreeUse use, StorageFacts& facts,
              const std::function<void()>& act) override;
   bool may_store_again() const override { return false; }
   AnyLinearOperator store_mass(const AnyMatrix& mass) override;

@@ -33,8 +33,8 @@ void describe_memory(ReportLines& lines, const FoundPairs& found) {
   if (storage.ranks) return lines.add("solver", of_solver + " per rank");
   const bool is_sliced = storage.tree.empty();
   std::string text = is_sliced ? to_string(storage.memory) : to_string(storage.tree_memory);
-  if (!is_sliced && storage.memory.total() > 0) {
-    text += ", preconditioner " + to_string(storage.memory);
+  if (storage.copied_bytes > 0) {
+    text += ", entries for the preconditioner " + readable_bytes(storage.copied_bytes);
   }
   lines.add("memory", text + (found.mass_entries ? ", solver and mass " : ", solver ") + of_solver);
 }

@@ -86,14 +86,14 @@ class PairSolver {
 
   void build(const std::function<void()>& stored) {
     const ComposedChoice preconditioner = ComposedChoice::parse(found_.preconditioner);
-    placement_.store(problem_.matrix, needed_entries(preconditioner), TreeUse::product,
-                     found_.storage, [&] { make(preconditioner, stored); });
+    placement_.store(problem_.matrix, TreeUse::product, found_.storage,
+                     [&] { make(preconditioner, stored); });
     stored();
   }
 
   /// Guesses of the pairs that the options ask for: zeros.
   std::vector<AnyField> guesses() const {
-    return {static_cast<std::size_t>(found_.count), placement_.system().matrix().column_field()};
+    return {static_cast<std::size_t>(found_.count), placement_.matrix().column_field()};
   }
   AnyEigenSolver& solver() { return *solver_; }
 
@@ -105,11 +105,11 @@ class PairSolver {
     if (!placement_.may_store_again()) stored();
     EigenOptions settings = settings_of(options_, placement_.progress());
     if (!options_.settings.has("count")) {
-      settings.count = std::min(settings.count, dimensions_of(placement_.system().matrix()));
+      settings.count = std::min(settings.count, dimensions_of(placement_.matrix()));
     }
     found_.count = settings.count;
     try {
-      solver_.emplace(placement_.system(), mass ? &*mass : nullptr, preconditioner, settings);
+      solver_.emplace(placement_.matrix(), mass ? &*mass : nullptr, preconditioner, settings);
     } catch (const Error& error) {
       throw_with_advice(error);
     }

@@ -26,7 +26,7 @@ RightHandSide Placement::right_hand_side(const RightHandSideWanted& wanted) cons
   RightHandSide made{{}, {}, wanted.rhs, 0};
   const int count = wanted.count.value_or(1);
   const FieldsWanted all = rows_of_all(true);
-  const AnyLinearOperator& A = system_->matrix();
+  const AnyLinearOperator& A = *matrix_;
   const int components = A.visit([](const auto& matrix) { return matrix->column_components(); });
   for (int k = 0; k < count; ++k) {
     AnyField& b = made.b.emplace_back(A.row_field());
@@ -48,30 +48,28 @@ RightHandSide Placement::right_hand_side(const RightHandSideWanted& wanted) cons
   return made;
 }
 
-void OneProcess::store_tree(const AnyMatrix& matrix, NeededEntries needed, TreeUse use,
-                            StorageFacts& facts) {
+void OneProcess::store_tree(const AnyMatrix& matrix, TreeUse use, StorageFacts& facts) {
   nodes_ = storage_.choose(matrix, device_, profile_, use);
-  StoredTree tree = store_as_tree(matrix, nodes_, device_, needed);
+  StoredTree tree = store_as_tree(matrix, nodes_, device_);
   facts.tree = text_of(nodes_);
   facts.choice.reason = nodes_.reason;
-  if (needed != NeededEntries::none) facts.memory = tree.system.entries().memory();
-  system_.emplace(std::move(tree.system));
+  matrix_.emplace(std::move(tree.matrix));
   tree_memory_ = std::move(tree.memory);
 }
 
-void OneProcess::store(const AnyMatrix& matrix, NeededEntries needed, TreeUse use,
-                       StorageFacts& facts, const std::function<void()>& act) {
+void OneProcess::store(const AnyMatrix& matrix, TreeUse use, StorageFacts& facts,
+                       const std::function<void()>& act) {
   if (storage_.is_hierarchical()) {
-    store_tree(matrix, needed, use, facts);
+    store_tree(matrix, use, facts);
     return act();
   }
   profile_.build(
       facts.choice,
       [&](const Plan& plan) {
-        system_.reset();
+        matrix_.reset();
         const AnyOperator sliced(matrix, plan, device_);
         facts.memory = sliced.memory();
-        system_.emplace(sliced);
+        matrix_.emplace(sliced);
         act();
       },
       predict_);
@@ -81,9 +79,9 @@ AnyLinearOperator OneProcess::store_mass(const AnyMatrix& mass) {
   if (storage_.is_hierarchical()) {
     StoredTree tree = store_as_tree(mass, nodes_, device_);
     mass_tree_memory_ = std::move(tree.memory);
-    return tree.system.matrix();
+    return std::move(tree.matrix);
   }
-  const AnyOperator sliced(mass, system_->entries());
+  const AnyOperator sliced(mass, *matrix_->sliced());
   mass_memory_ = sliced.memory().total();
   return sliced;
 }
@@ -93,11 +91,13 @@ long long OneProcess::mass_memory() const {
 }
 
 void OneProcess::tell(StorageFacts& facts) const {
-  if (tree_memory_) facts.tree_memory = tree_memory_();
+  if (!tree_memory_) return;
+  facts.tree_memory = tree_memory_();
+  facts.copied_bytes = matrix_->copied_bytes();
 }
 
 FieldsWanted OneProcess::rows_of_all(bool are_of_columns) const {
-  return are_of_columns ? columns_of(system_->matrix()) : rows_of(system_->matrix());
+  return are_of_columns ? columns_of(*matrix_) : rows_of(*matrix_);
 }
 
 }  // namespace heddle::cli

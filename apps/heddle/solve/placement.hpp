@@ -30,17 +30,17 @@ class Placement {
  public:
   virtual ~Placement() = default;
 
-  /// Stores the matrix and calls `act`, which makes a solver of `system()`. If the plan of a
-  /// profile turns out not to run, it does both again under another plan. `needed`: the entries
-  /// that preconditioners are made of. `use`: the products that solvers make.
-  virtual void store(const AnyMatrix& matrix, NeededEntries needed, TreeUse use,
-                     StorageFacts& facts, const std::function<void()>& act) = 0;
+  /// Stores the matrix and calls `act`, which makes a solver of `matrix()`. If the plan of a
+  /// profile turns out not to run, it does both again under another plan. `use`: the products that
+  /// solvers make.
+  virtual void store(const AnyMatrix& matrix, TreeUse use, StorageFacts& facts,
+                     const std::function<void()>& act) = 0;
   /// False if `act` is called only once and the matrix is not needed after that.
   virtual bool may_store_again() const = 0;
   /// Stores a mass matrix that acts on fields of the matrix; `act` may call it.
   virtual AnyLinearOperator store_mass(const AnyMatrix& mass) = 0;
   /// The stored matrix.
-  const AnySystem& system() const { return *system_; }
+  const AnyLinearOperator& matrix() const { return *matrix_; }
   /// Bytes of the mass matrix, if they count as the solver's.
   virtual long long mass_memory() const = 0;
   /// Adds facts about the storage that are known only after the solve.
@@ -71,7 +71,7 @@ class Placement {
   /// The device whose threads make fields.
   virtual const Device& device() const = 0;
 
-  std::optional<AnySystem> system_;
+  std::optional<AnyLinearOperator> matrix_;
 
  private:
   /// Reduces fields of all rows to the rows of this rank.
@@ -90,7 +90,7 @@ class OneProcess : public Placement {
         progress_(progress),
         predict_(std::move(predict)) {}
 
-  void store(const AnyMatrix& matrix, NeededEntries needed, TreeUse use, StorageFacts& facts,
+  void store(const AnyMatrix& matrix, TreeUse use, StorageFacts& facts,
              const std::function<void()>& act) override;
   bool may_store_again() const override { return true; }
   AnyLinearOperator store_mass(const AnyMatrix& mass) override;
@@ -110,7 +110,7 @@ class OneProcess : public Placement {
   const Device& device() const override { return device_; }
 
  private:
-  void store_tree(const AnyMatrix& matrix, NeededEntries needed, TreeUse use, StorageFacts& facts);
+  void store_tree(const AnyMatrix& matrix, TreeUse use, StorageFacts& facts);
 
   const StorageOption& storage_;
   const ProfileOption& profile_;

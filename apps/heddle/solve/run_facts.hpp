@@ -18,15 +18,17 @@ namespace heddle::cli {
 /// How a matrix is stored, and the bytes that it takes.
 struct StorageFacts {
   PlanChoice choice;
-  MemoryUse memory;  // sliced storage; of a tree, the preconditioner's entries
+  MemoryUse memory;  // of sliced storage
   std::string tree;  // hierarchical storage as text; empty for sliced storage
   HierarchicalMemory tree_memory;
+  long long copied_bytes = 0;        // entries of a tree in sliced storage, for preconditioners
   std::optional<RankSummary> ranks;  // ranks that share the rows
 
   std::string plan() const { return tree.empty() ? choice.text() : tree; }
   /// Bytes on all ranks.
   long long bytes() const {
-    return memory.total() + (tree.empty() ? 0 : tree_memory.total()) + (ranks ? ranks->memory : 0);
+    return memory.total() + (tree.empty() ? 0 : tree_memory.total()) + copied_bytes +
+           (ranks ? ranks->memory : 0);
   }
 };
 

@@ -187,7 +187,7 @@ double tolerance_of_least_squares(const SolveOptions& options, Precision precisi
 }
 
 AnyField guess_of(const SolveOptions& options, const Placement& placement) {
-  if (options.guess.empty()) return placement.system().matrix().column_field();
+  if (options.guess.empty()) return placement.matrix().column_field();
   return placement.read_guess(options.guess, 1).front();
 }
 
@@ -237,9 +237,9 @@ int solve_least_squares(const SolveOptions& options, const ChosenSystem& system,
   }
   const LeastSquaresOptions settings = least_squares_settings(options, watch);
   std::optional<AnyLeastSquares> solver;
-  placement.store(system.matrix, NeededEntries::none, TreeUse::both, outcome.storage, [&] {
+  placement.store(system.matrix, TreeUse::both, outcome.storage, [&] {
     solver.reset();
-    solver.emplace(placement.system().matrix(), settings);
+    solver.emplace(placement.matrix(), settings);
   });
   stored();
   outcome.solver_memory = placement.total(solver->memory());

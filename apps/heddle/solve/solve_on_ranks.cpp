@@ -34,7 +34,7 @@ std::string reason_for_none(const SolveOptions& options, const std::vector<Devic
     return "threads of one process share the processor's cores and memory";
   }
   const auto preconditioner = ComposedChoice::parse(preconditioner_of(options));
-  if (needed_entries(preconditioner) == NeededEntries::all) {
+  if (preconditioner.is_of_all_entries()) {
     return "iterations of " + preconditioner.text() + " on ranks are not predicted";
   }
   try {

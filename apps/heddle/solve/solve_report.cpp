@@ -122,9 +122,8 @@ void describe_memory(ReportLines& lines, const SolveOutcome& outcome) {
   std::string text = to_string(storage.memory);
   if (!storage.tree.empty()) {
     text = to_string(storage.tree_memory);
-    const long long of_preconditioner = storage.memory.total();
-    if (of_preconditioner > 0) {
-      text += ", entries for the preconditioner " + readable_bytes(of_preconditioner);
+    if (storage.copied_bytes > 0) {
+      text += ", entries for the preconditioner " + readable_bytes(storage.copied_bytes);
     }
   }
   if (outcome.narrow_memory > 0) text += ", in floats " + readable_bytes(outcome.narrow_memory);

@@ -50,22 +50,18 @@ class SystemSolve {
   double tolerance() const { return tolerance_of(options_, outcome_.precision); }
 
   void build() {
-    // For A + sigma I there are only preconditioners made of products.
-    const NeededEntries needed =
-        options_.shift == 0 ? needed_entries(chosen_.preconditioner) : NeededEntries::none;
-    placement_.store(chosen_.matrix, needed, TreeUse::product, outcome_.storage,
-                     [this] { make_solver(); });
-    const AnyLinearOperator& A = placement_.system().matrix();
+    placement_.store(chosen_.matrix, TreeUse::product, outcome_.storage, [this] { make_solver(); });
+    const AnyLinearOperator& A = placement_.matrix();
     if (outcome_.method.looks_at_products(A, options_.shift)) make_solver();
   }
 
   void make_solver() {
     solver_.reset();
     try {
-      solver_.emplace(placement_.system(), *outcome_.method.method, chosen_.preconditioner,
+      solver_.emplace(placement_.matrix(), *outcome_.method.method, chosen_.preconditioner,
                       settings_, options_.shift);
       if (options_.has_narrow_fields()) {
-        solver_->refine(placement_.system().entries(), chosen_.preconditioner);
+        solver_->refine(*placement_.matrix().sliced(), chosen_.preconditioner);
       }
     } catch (const Error& error) {
       throw_with_advice(error);
@@ -85,7 +81,7 @@ class SystemSolve {
   }
 
   std::vector<AnyField> guess(std::size_t count) const {
-    if (options_.guess.empty()) return {count, placement_.system().matrix().column_field()};
+    if (options_.guess.empty()) return {count, placement_.matrix().column_field()};
     return placement_.read_guess(options_.guess, static_cast<int>(count));
   }
 

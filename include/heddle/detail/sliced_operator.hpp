@@ -11,6 +11,7 @@
 #include "heddle/detail/place_values.hpp"
 #include "heddle/detail/product_cpu.hpp"
 #include "heddle/detail/product_cuda.hpp"
+#include "heddle/detail/stored_entries.hpp"
 #include "heddle/entry_text.hpp"
 #include "heddle/export.hpp"
 #include "heddle/linear_operator.hpp"
@@ -127,7 +128,7 @@ HEDDLE_EXPORT std::shared_ptr<EntryTable<S>> new_entry_table(EntryTexts texts);
 
 /// A handle, like `Operator<E>` and `DefinedOperator<S>`, which add the type of the values.
 template <class S>
-class HEDDLE_EXPORT SlicedOperator : public LinearOperator<S> {
+class HEDDLE_EXPORT SlicedOperator : public LinearOperator<S>, public StoredEntries<S> {
  public:
   /// Without values yet. `order` is that of the arrays that `update_values` will be given.
   SlicedOperator(EntryTableHandle<S> entry, const PatternView& matrix, ComponentOrder order,
@@ -184,6 +185,10 @@ class HEDDLE_EXPORT SlicedOperator : public LinearOperator<S> {
   long long compulsory_bytes() const;
   /// Bytes that this layout reads and writes.
   long long bytes_of_product() const override;
+
+  const StoredEntries<S>* stored_entries() const override { return this; }
+  SlicedOperator sliced_diagonal() const override { return *this; }
+  SlicedOperator sliced() const override { return *this; }
 
   const cuda::Product* product_on_gpu() const override { return schedule().product.get(); }
 

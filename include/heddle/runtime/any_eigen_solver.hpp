@@ -16,7 +16,7 @@ class HEDDLE_EXPORT AnyEigenSolver {
  public:
   /// `mass`: null for none, else an operator on fields of the system's, see `AnyOperator`. Throws
   /// `Error` as `Lobpcg` does, and size_mismatch for a mass of another entry, precision or size.
-  AnyEigenSolver(const AnySystem& system, const AnyLinearOperator* mass,
+  AnyEigenSolver(const AnyLinearOperator& system, const AnyLinearOperator* mass,
                  const ComposedChoice& preconditioner, const EigenOptions& options);
 
   /// Like `Lobpcg::solve`, on fields of the operator's precision.

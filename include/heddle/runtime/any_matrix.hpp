@@ -1,5 +1,5 @@
-// A matrix whose entry and precision are chosen at run time: the one dispatch behind the command
-// line.
+// A matrix whose entry and precision are chosen at run time. The command line and the bindings
+// dispatch on its types here.
 #pragma once
 
 #include <cstddef>

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <type_traits>
@@ -177,6 +178,12 @@ class HEDDLE_EXPORT AnyLinearOperator {
   Index columns() const {
     return visit([](const auto& A) { return A->columns(); });
   }
+  /// The operator itself if it is a matrix in sliced storage.
+  std::optional<AnyOperator> sliced() const;
+  /// Bytes of the entries that it keeps in sliced storage for preconditioners, in addition to its
+  /// own storage.
+  long long copied_bytes() const;
+
   /// Fields in the user's order for y (rows) and x (columns).
   AnyField row_field() const;
   AnyField column_field() const;
@@ -186,36 +193,6 @@ class HEDDLE_EXPORT AnyLinearOperator {
  private:
   AnyEntry entry_;
   Matrix matrix_;
-};
-
-/// A matrix for solvers, in any storage, with the entries that preconditioners are made from;
-/// copies share both.
-class HEDDLE_EXPORT AnySystem {
- public:
-  /// Made in sliced storage, where the entries are the matrix's own.
-  AnySystem(const AnyOperator& stored) : matrix_(stored), entries_(stored) {}
-  /// Made from any operator. `entries`: a sliced matrix in the user's order of the operator's
-  /// entries: all, or only those on the diagonal if these suffice (`needed_entries`). Throws
-  /// `Error` (size_mismatch) for precisions that differ.
-  AnySystem(AnyLinearOperator matrix, AnyOperator entries);
-
-  const AnyLinearOperator& matrix() const { return matrix_; }
-  const AnyOperator& entries() const { return entries_; }
-
-  /// Calls `f(A, entries)` with a `std::shared_ptr<const LinearOperator<S>>` and a
-  /// `detail::SlicedOperator<S>`.
-  template <class F>
-  auto visit(F&& f) const {
-    using Result = std::invoke_result_t<F&, const std::shared_ptr<const LinearOperator<float>>&,
-                                        const detail::SlicedOperator<float>&>;
-    return matrix_.visit([&]<class S>(const std::shared_ptr<const LinearOperator<S>>& A) -> Result {
-      return f(A, entries_.template sliced<S>());
-    });
-  }
-
- private:
-  AnyLinearOperator matrix_;
-  AnyOperator entries_;
 };
 
 }  // namespace heddle

@@ -35,8 +35,8 @@ class HEDDLE_EXPORT AnySolver {
   /// `method`: a row of `method_table()`, or `block_conjugate_gradient_info`. With a nonzero
   /// `shift` it solves with `shifted(A, shift)`, and throws `Error` (usage) for a preconditioner
   /// that needs a stored matrix.
-  AnySolver(const AnySystem& system, const MethodInfo& method, const ComposedChoice& preconditioner,
-            const SolverOptions& options, double shift = 0);
+  AnySolver(const AnyLinearOperator& matrix, const MethodInfo& method,
+            const ComposedChoice& preconditioner, const SolverOptions& options, double shift = 0);
   /// Uses an existing preconditioner; null for none. S is float or double.
   template <class S>
   AnySolver(OperatorReference<S> matrix, const MethodInfo& method,

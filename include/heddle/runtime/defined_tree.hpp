@@ -4,6 +4,7 @@
 
 #include <memory>
 
+#include "heddle/detail/stored_entries.hpp"
 #include "heddle/detail/trees/tree_operator.hpp"
 #include "heddle/export.hpp"
 #include "heddle/hierarchical_memory.hpp"
@@ -47,7 +48,8 @@ class HEDDLE_EXPORT DefinedTreeOperator : public TreeOperatorBase<S> {
 
 /// Like `HierarchicalMatrix<E>`, without edits. S is float or double.
 template <class S>
-class HEDDLE_EXPORT DefinedTree final : public detail::DefinedTreeOperator<S> {
+class HEDDLE_EXPORT DefinedTree final : public detail::DefinedTreeOperator<S>,
+                                        public detail::StoredEntries<S> {
  public:
   /// The matrix is copied. Throws `Error`: usage for impossible nodes, memory.
   explicit DefinedTree(const DefinedMatrix<S>& matrix, const NodeLayout& nodes = {},
@@ -56,6 +58,13 @@ class HEDDLE_EXPORT DefinedTree final : public detail::DefinedTreeOperator<S> {
   /// The entries by rows, columns sorted.
   DefinedMatrix<S> to_rows() const;
 
+  // The same as in `HierarchicalMatrix<E>`.
+  const detail::StoredEntries<S>* stored_entries() const override { return this; }
+  detail::SlicedOperator<S> sliced_diagonal() const override;
+  detail::SlicedOperator<S> sliced() const override;
+  long long copied_bytes() const override { return copies().bytes(); }
+  std::shared_ptr<const LinearOperator<S>> handle() const override;
+
   /// alpha A + beta B at every place that either has, or alpha A + beta B*. Both have one and the
   /// same definition. Throws `Error`: usage for two definitions or nodes of another size,
   /// size_mismatch, unsupported for a definition without an adjoint, memory.
@@ -63,6 +72,13 @@ class HEDDLE_EXPORT DefinedTree final : public detail::DefinedTreeOperator<S> {
 
  private:
   DefinedTree(detail::Tree tree, const DefinedTree& before);
+
+  detail::SlicedCopies<S>& copies() const {
+    static_cast<void>(this->scheduled());  // refuses a moved-from handle
+    return *copies_;
+  }
+
+  std::shared_ptr<detail::SlicedCopies<S>> copies_ = std::make_shared<detail::SlicedCopies<S>>();
 };
 
 extern template class DefinedTree<float>;

@@ -29,24 +29,19 @@ enum class PreconditionerKind {
   multigrid
 };
 
-/// The entries of a stored matrix that a preconditioner is made from.
-enum class NeededEntries { none, diagonal, all };
-
 /// A kind as options name it, and the number that may follow it: `name` or `name:number`.
 struct PreconditionerInfo {
   PreconditionerKind kind;
   std::string_view name;
-  /// Without a default, since a tree hands out no other entries. Ranks set up those of `all`
-  /// entries together, or refuse them.
-  NeededEntries entries;
   std::string_view number = "";  // its meaning; empty: none may follow
   /// The number if none follows, 0 if the matrix decides; it is 1 to `most`.
   int usual = 0, most = 0;
-  bool is_hermitian = true;     // if the matrix is
-  bool is_symmetric = true;     // complex symmetric, if the matrix is
-  bool varies = false;          // then only flexible methods take it
-  bool takes_products = false;  // products are enough if the matrix stores no entries
-  bool is_alone = false;        // then no composition has it as a part
+  bool is_of_all_entries = false;  // and not of products and the diagonal
+  bool is_hermitian = true;        // if the matrix is
+  bool is_symmetric = true;        // complex symmetric, if the matrix is
+  bool varies = false;             // then only flexible methods take it
+  bool takes_products = false;     // products are enough if the matrix stores no entries
+  bool is_alone = false;           // then no composition has it as a part
 };
 
 HEDDLE_EXPORT std::span<const PreconditionerInfo> preconditioner_table();
@@ -125,6 +120,8 @@ class HEDDLE_EXPORT ComposedChoice {
   bool is_symmetric() const;
   /// True if only flexible methods take it.
   bool varies() const;
+  /// True if a part is made from all entries.
+  bool is_of_all_entries() const;
   bool has(PreconditionerKind kind) const;
 
   /// The settings of its parts that are multigrid.
@@ -135,9 +132,6 @@ class HEDDLE_EXPORT ComposedChoice {
 
   std::vector<Product> terms_;
 };
-
-/// The entries that its parts are made from.
-HEDDLE_EXPORT NeededEntries needed_entries(const ComposedChoice& choice);
 
 /// Throws `Error` (usage) for a part that is made from stored entries, which A + sigma I does not
 /// have.

@@ -13,6 +13,7 @@
 #include "heddle/detail/trees/tree_building_cuda.hpp"
 #include "heddle/detail/trees/tree_sum.hpp"
 #include "heddle/hierarchical_matrix.hpp"
+#include "heddle/runtime/defined_operator.hpp"
 #include "spmv/defined_entry_text.hpp"
 
 namespace heddle {
@@ -136,6 +137,27 @@ DefinedMatrix<S> DefinedTree<S>::to_rows() const {
   detail::read_rows(this->scheduled(), made.offsets.span(), made.column.span(),
                     reinterpret_cast<std::byte*>(made.values.data()), team);
   return {this->definition(), std::move(made)};
+}
+
+template <class S>
+detail::SlicedOperator<S> DefinedTree<S>::sliced_diagonal() const {
+  return copies().diagonal([&] {
+    const int K = this->definition()->size();
+    const DefinedMatrix<S> diagonal(this->definition(),
+                                    detail::read_diagonal<S>(this->tree(), K, this->team()));
+    return DefinedOperator<S>(diagonal, Plan{}, this->device());
+  });
+}
+template <class S>
+detail::SlicedOperator<S> DefinedTree<S>::sliced() const {
+  return copies().all([&] { return DefinedOperator<S>(to_rows(), Plan{}, this->device()); });
+}
+
+template <class S>
+std::shared_ptr<const LinearOperator<S>> DefinedTree<S>::handle() const {
+  const auto same = std::make_shared<DefinedTree>(*this);
+  same->separate();
+  return same;
 }
 
 template <class S>

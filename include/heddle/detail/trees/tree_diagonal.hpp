@@ -3,11 +3,15 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstring>
 #include <optional>
 #include <vector>
 
+#include "heddle/csr.hpp"
 #include "heddle/detail/trees/tree.hpp"
 #include "heddle/export.hpp"
+#include "heddle/tools/memory_error.hpp"
+#include "heddle/tools/team.hpp"
 
 namespace heddle::detail {
 
@@ -35,6 +39,37 @@ void for_each_on_diagonal(const Tree& tree, const DiagonalLeaf& at, const Body& 
                                 : reinterpret_cast<const std::byte*>(leaf.payloads()) +
                                       Offset(payload) * tree.leaf.payload_bytes);
   }
+}
+
+/// The entries on the diagonal by rows, read by all threads of `device`. An entry has `components`
+/// scalars T.
+template <class T>
+CsrArrays<T> read_diagonal(const Tree& tree, int components, const Device& device) {
+  const auto length = static_cast<std::size_t>(std::min(tree.rows, tree.columns));
+  const auto leaves =
+      or_refuse_memory("leaves of the diagonal", length / std::size_t{4} + 1, sizeof(DiagonalLeaf),
+                       [&] { return diagonal_leaves(tree, nullptr); });
+  const int team = team_size(device.stream(), static_cast<Offset>(length));
+  Array<Offset> offsets(static_cast<std::size_t>(tree.rows) + 1, device);
+  parallel_for(team, leaves.size(), [&](std::size_t i) {
+    for_each_on_diagonal(tree, leaves[i], [&](Index row, const std::byte* entry) {
+      offsets[static_cast<std::size_t>(row) + 1] = entry != nullptr ? 1 : 0;
+    });
+  });
+  for (std::size_t row = 1; row < offsets.size(); ++row) offsets[row] += offsets[row - 1];
+  const auto count = static_cast<std::size_t>(offsets[offsets.size() - 1]);
+  const auto K = static_cast<std::size_t>(components);
+  Array<Index> column(count, device);
+  Array<T> values(count * K, device);
+  parallel_for(team, leaves.size(), [&](std::size_t i) {
+    for_each_on_diagonal(tree, leaves[i], [&](Index row, const std::byte* entry) {
+      if (entry == nullptr) return;
+      const auto to = static_cast<std::size_t>(offsets[static_cast<std::size_t>(row)]);
+      column[to] = row;
+      std::memcpy(values.data() + to * K, entry, K * sizeof(T));
+    });
+  });
+  return {tree.rows, tree.columns, std::move(offsets), std::move(column), std::move(values)};
 }
 
 }  // namespace heddle::detail

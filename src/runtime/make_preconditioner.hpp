@@ -1,0 +1,150 @@
+// Makes the preconditioner that options name.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "heddle/composed_preconditioner.hpp"
+#include "heddle/conjugate_residual.hpp"
+#include "heddle/detail/stored_entries.hpp"
+#include "heddle/gmres.hpp"
+#include "heddle/multigrid.hpp"
+#include "heddle/operator_algebra.hpp"
+#include "heddle/polynomial.hpp"
+#include "heddle/runtime/preconditioner_choice.hpp"
+#include "heddle/solver_preconditioner.hpp"
+
+namespace heddle {
+
+/// Null where entries define no inverse, or a diagonal entry has none.
+template <class S>
+std::shared_ptr<Preconditioner<S>> make_jacobi_or_none(const detail::StoredEntries<S>& entries) {
+  try {
+    return entries.jacobi();
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::singular && error.kind() != ErrorKind::unsupported) throw;
+    return nullptr;
+  }
+}
+
+/// `iterations` iterations of a solver with Jacobi.
+template <template <class> class Solver, class S>
+std::shared_ptr<Preconditioner<S>> make_inner_solver(const OperatorReference<S>& matrix,
+                                                     int iterations) {
+  SolverOptions options;
+  options.max_iterations = options.restart = iterations;
+  auto solver =
+      std::make_shared<Solver<S>>(matrix, matrix->stored_entries()->jacobi(), std::move(options));
+  return std::make_shared<SolverPreconditioner<S>>(std::move(solver));
+}
+
+/// Returns the report of a multigrid among the parts; empty if there is none.
+using MultigridReporter = std::function<MultigridReport()>;
+
+template <class S>
+std::shared_ptr<Preconditioner<S>> make_multigrid(const detail::StoredEntries<S>& entries,
+                                                  int degree, const MultigridChoice& choice,
+                                                  MultigridReporter* reporter) {
+  detail::MadeMultigrid<S> made = entries.make_multigrid(degree, choice);
+  if (reporter != nullptr) *reporter = std::move(made.report);
+  return std::move(made.preconditioner);
+}
+
+/// One part, or null for none. Polynomials are of the matrix scaled by Jacobi.
+template <class S>
+std::shared_ptr<Preconditioner<S>> make_part(const OperatorReference<S>& matrix,
+                                             const PreconditionerChoice& choice,
+                                             const MultigridChoice& of_multigrid,
+                                             MultigridReporter* reporter) {
+  const detail::StoredEntries<S>& entries = *matrix->stored_entries();
+  switch (choice.kind) {
+    case PreconditionerKind::automatic:
+      return make_jacobi_or_none(entries);
+    case PreconditionerKind::none:
+      return nullptr;
+    case PreconditionerKind::jacobi:
+      return entries.jacobi();
+    case PreconditionerKind::chebyshev:
+      return std::make_shared<Chebyshev<S>>(matrix, entries.jacobi(),
+                                            ChebyshevOptions{.degree = choice.number});
+    case PreconditionerKind::neumann:
+      return std::make_shared<Neumann<S>>(matrix, entries.jacobi(), choice.number);
+    case PreconditionerKind::block_jacobi:
+    case PreconditionerKind::fsai:
+    case PreconditionerKind::isai:
+      return entries.make_inverse(choice);
+    case PreconditionerKind::cr:
+      return make_inner_solver<ConjugateResidual>(matrix, choice.number);
+    case PreconditionerKind::gmres:
+      return make_inner_solver<Gmres>(matrix, choice.number);
+    case PreconditionerKind::multigrid:
+      return make_multigrid(entries, choice.number, of_multigrid, reporter);
+  }
+  return nullptr;
+}
+
+/// Like `make_part`, but over an operator that stores nothing: made of products alone, without
+/// Jacobi. Null for a kind that needs entries.
+template <class S>
+std::shared_ptr<Preconditioner<S>> make_part_of_products(const OperatorReference<S>& matrix,
+                                                         const PreconditionerChoice& choice) {
+  switch (choice.kind) {
+    case PreconditionerKind::chebyshev:
+      return std::make_shared<Chebyshev<S>>(matrix, ChebyshevOptions{.degree = choice.number});
+    case PreconditionerKind::neumann:
+      return std::make_shared<Neumann<S>>(matrix, choice.number);
+    default:
+      return nullptr;
+  }
+}
+
+/// `make` makes a part. Equal parts, and equal products, become one object, so that a composition
+/// that reads the same from both ends is Hermitian. Null for none.
+template <class S, class Make>
+std::shared_ptr<Preconditioner<S>> compose(const OperatorReference<S>& matrix,
+                                           const ComposedChoice& choice, const Make& make) {
+  using Shared = std::shared_ptr<Preconditioner<S>>;
+  std::vector<std::pair<PreconditionerChoice, Shared>> parts;
+  std::vector<std::pair<ComposedChoice::Product, Shared>> products;
+  const auto once = [](auto& known, const auto& key, const auto& make_it) {
+    for (const auto& [other, made] : known) {
+      if (other == key) return made;
+    }
+    return known.emplace_back(key, make_it(key)).second;
+  };
+  const auto product_of = [&](const ComposedChoice::Product& product) -> Shared {
+    std::vector<Shared> factors;
+    for (const auto& part : product) factors.push_back(once(parts, part, make));
+    if (factors.size() == 1) return factors.front();
+    return std::make_shared<ProductPreconditioner<S>>(matrix, std::move(factors));
+  };
+  std::vector<Shared> terms;
+  for (const auto& product : choice.terms()) terms.push_back(once(products, product, product_of));
+  if (terms.size() == 1) return terms.front();
+  return std::make_shared<MultiplicativePreconditioner<S>>(matrix, std::move(terms));
+}
+
+/// Throws `Error` (usage) for a part that needs entries if the matrix stores none.
+template <class S>
+std::shared_ptr<Preconditioner<S>> make_preconditioner(const OperatorReference<S>& matrix,
+                                                       const ComposedChoice& choice,
+                                                       MultigridReporter* reporter = nullptr) {
+  const bool has_entries = matrix->stored_entries() != nullptr;
+  if (!has_entries) check_needs_no_entries(choice);
+  return compose<S>(matrix, choice, [&](const PreconditionerChoice& part) {
+    return has_entries ? make_part(matrix, part, choice.multigrid, reporter)
+                       : make_part_of_products(matrix, part);
+  });
+}
+
+/// A, or A + shift I, which is not stored.
+template <class S>
+OperatorReference<S> shifted_or_same(const OperatorReference<S>& matrix, double shift) {
+  if (shift == 0) return matrix;
+  return ShiftedOperator<S>(matrix, static_cast<S>(shift));
+}
+
+}  // namespace heddle
