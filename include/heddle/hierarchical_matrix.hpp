@@ -19,6 +19,7 @@
 #include "heddle/coo.hpp"
 #include "heddle/csr.hpp"
 #include "heddle/detail/component_rules.hpp"
+#include "heddle/detail/copied_entries.hpp"
 #include "heddle/detail/trees/tree_building_cuda.hpp"
 #include "heddle/detail/trees/tree_diagonal.hpp"
 #include "heddle/detail/trees/tree_edit.hpp"
@@ -226,7 +227,7 @@ class HEDDLE_EXPORT HierarchicalMatrix final
     return {values, int{sizeof(stored_scalar_t<E>)},
             order == column_major ? detail::components_by_rows<E>() : std::vector<int>{}};
   }
-  detail::SlicedCopies<scalar>& copies() const {
+  detail::CopiedEntries<scalar>& copies() const {
     static_cast<void>(this->scheduled());  // refuses a moved-from handle
     return *copies_;
   }
@@ -240,8 +241,8 @@ class HEDDLE_EXPORT HierarchicalMatrix final
   template <class C>
   HierarchicalMatrix plus(C alpha, C beta, const HierarchicalMatrix& B, bool adjoint_of_b) const;
 
-  std::shared_ptr<detail::SlicedCopies<scalar>> copies_ =
-      std::make_shared<detail::SlicedCopies<scalar>>();
+  std::shared_ptr<detail::CopiedEntries<scalar>> copies_ =
+      std::make_shared<detail::CopiedEntries<scalar>>();
 };
 
 template <class E>

@@ -9,13 +9,13 @@
 
 #include "heddle/composed_preconditioner.hpp"
 #include "heddle/conjugate_residual.hpp"
-#include "heddle/detail/stored_entries.hpp"
 #include "heddle/gmres.hpp"
 #include "heddle/multigrid.hpp"
 #include "heddle/operator_algebra.hpp"
 #include "heddle/polynomial.hpp"
 #include "heddle/runtime/preconditioner_choice.hpp"
 #include "heddle/solver_preconditioner.hpp"
+#include "made_from_entries.hpp"
 
 namespace heddle {
 
@@ -23,7 +23,7 @@ namespace heddle {
 template <class S>
 std::shared_ptr<Preconditioner<S>> make_jacobi_or_none(const detail::StoredEntries<S>& entries) {
   try {
-    return entries.jacobi();
+    return detail::jacobi_of(entries);
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::singular && error.kind() != ErrorKind::unsupported) throw;
     return nullptr;
@@ -36,8 +36,8 @@ std::shared_ptr<Preconditioner<S>> make_inner_solver(const OperatorReference<S>&
                                                      int iterations) {
   SolverOptions options;
   options.max_iterations = options.restart = iterations;
-  auto solver =
-      std::make_shared<Solver<S>>(matrix, matrix->stored_entries()->jacobi(), std::move(options));
+  auto solver = std::make_shared<Solver<S>>(matrix, detail::jacobi_of(*matrix->stored_entries()),
+                                            std::move(options));
   return std::make_shared<SolverPreconditioner<S>>(std::move(solver));
 }
 
@@ -48,7 +48,7 @@ template <class S>
 std::shared_ptr<Preconditioner<S>> make_multigrid(const detail::StoredEntries<S>& entries,
                                                   int degree, const MultigridChoice& choice,
                                                   MultigridReporter* reporter) {
-  detail::MadeMultigrid<S> made = entries.make_multigrid(degree, choice);
+  detail::MadeMultigrid<S> made = detail::multigrid_of(entries, degree, choice);
   if (reporter != nullptr) *reporter = std::move(made.report);
   return std::move(made.preconditioner);
 }
@@ -66,16 +66,16 @@ std::shared_ptr<Preconditioner<S>> make_part(const OperatorReference<S>& matrix,
     case PreconditionerKind::none:
       return nullptr;
     case PreconditionerKind::jacobi:
-      return entries.jacobi();
+      return detail::jacobi_of(entries);
     case PreconditionerKind::chebyshev:
-      return std::make_shared<Chebyshev<S>>(matrix, entries.jacobi(),
+      return std::make_shared<Chebyshev<S>>(matrix, detail::jacobi_of(entries),
                                             ChebyshevOptions{.degree = choice.number});
     case PreconditionerKind::neumann:
-      return std::make_shared<Neumann<S>>(matrix, entries.jacobi(), choice.number);
+      return std::make_shared<Neumann<S>>(matrix, detail::jacobi_of(entries), choice.number);
     case PreconditionerKind::block_jacobi:
     case PreconditionerKind::fsai:
     case PreconditionerKind::isai:
-      return entries.make_inverse(choice);
+      return detail::inverse_of(entries, choice);
     case PreconditionerKind::cr:
       return make_inner_solver<ConjugateResidual>(matrix, choice.number);
     case PreconditionerKind::gmres:

@@ -42,9 +42,8 @@ template <class S>
 std::vector<S> preconditioned(const OperatorReference<S>& A, const std::string& text) {
   const auto made = make_preconditioner<S>(A, ComposedChoice::parse(text));
   made->refresh();
-  return applied<S>(A->rows(), A->row_components(), [&](const auto& r, const auto& z) {
-    made->apply(r, z, A->device().stream());
-  });
+  return applied<S>(A->rows(), A->row_components(),
+                    [&](const auto& r, const auto& z) { made->apply(r, z, A->device().stream()); });
 }
 
 template <class S>
@@ -58,8 +57,8 @@ void expect_same_entries(const OperatorReference<S>& sliced, const OperatorRefer
 
 template <class E>
 class StoredEntriesOf : public testing::Test {};
-using Entries = testing::Types<real<double>, complex<float>, quaternion<double>,
-                              block<double, 3, 3>>;
+using Entries =
+    testing::Types<real<double>, complex<float>, quaternion<double>, block<double, 3, 3>>;
 TYPED_TEST_SUITE(StoredEntriesOf, FewOf<Entries>);
 
 TYPED_TEST(StoredEntriesOf, MakeTheSamePreconditionersInEveryStorage) {

@@ -77,11 +77,13 @@ def test_null_spaces_are_projected_out():
 def test_adjoint_systems_follow_their_matrix():
     A = sp.random(40, 40, 0.1, "csr", rng=np.random.default_rng(3)) + 5 * sp.eye_array(40)
     B = heddle.Matrix(A)
-    solver = heddle.Solver(B.H, "bicgstab", None, rtol=1e-10)
+    solvers = [heddle.Solver(B.H, "bicgstab", M, rtol=1e-10) for M in (None, "jacobi")]
     b = np.random.default_rng(4).random(40)
-    np.testing.assert_allclose(A.T @ solver.solve(b).x, b, rtol=1e-7)
+    for solver in solvers:
+        np.testing.assert_allclose(A.T @ solver.solve(b).x, b, rtol=1e-7)
     B.update_values(2 * B.data)
-    np.testing.assert_allclose(2 * A.T @ solver.solve(b).x, b, rtol=1e-7)
+    for solver in solvers:
+        np.testing.assert_allclose(2 * A.T @ solver.solve(b).x, b, rtol=1e-7)
     x, info = heddle.gmres(B.H, b, rtol=1e-10)
     assert info == 0
     np.testing.assert_allclose(2 * A.T @ x, b, rtol=1e-7)

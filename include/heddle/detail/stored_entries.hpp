@@ -1,9 +1,8 @@
-// The entries of a matrix, in whatever storage they lie, and the preconditioners made from them.
+// The entries of a matrix, in whatever storage they lie.
 #pragma once
 
 #include <functional>
 #include <memory>
-#include <mutex>
 
 #include "heddle/export.hpp"
 #include "heddle/preconditioner.hpp"
@@ -26,8 +25,8 @@ struct MadeMultigrid {
 };
 
 /// A base of operators that store entries, next to `LinearOperator`, whose `stored_entries` returns
-/// it. A storage states its entries; preconditioners follow from them, except on ranks, which make
-/// theirs together.
+/// it. A storage states its entries, and preconditioners are made from them. One that makes its
+/// own, as ranks do together, overrides the functions that return none here.
 template <class S>
 class HEDDLE_EXPORT StoredEntries {
  public:
@@ -40,47 +39,22 @@ class HEDDLE_EXPORT StoredEntries {
   /// Bytes of the copies in sliced storage that this matrix has handed out and keeps.
   virtual long long copied_bytes() const { return 0; }
 
-  /// Throws `Error` (singular, unsupported) like `SlicedJacobi`.
-  virtual std::shared_ptr<Preconditioner<S>> jacobi() const;
-  /// Block Jacobi, FSAI or ISAI. Throws `Error` like their classes; usage for another kind.
-  virtual std::shared_ptr<Preconditioner<S>> make_inverse(const PreconditionerChoice& choice) const;
+  virtual std::shared_ptr<Preconditioner<S>> jacobi() const { return nullptr; }
+  /// Block Jacobi, FSAI or ISAI.
+  virtual std::shared_ptr<Preconditioner<S>> make_inverse(const PreconditionerChoice&) const {
+    return nullptr;
+  }
   /// `degree`: that of the smoother. Candidates and points of the choice are those of all rows, on
-  /// ranks too. Throws `Error` like `Multigrid`.
-  virtual MadeMultigrid<S> make_multigrid(int degree, const MultigridChoice& choice) const;
+  /// ranks too.
+  virtual MadeMultigrid<S> make_multigrid(int /*degree*/, const MultigridChoice&) const {
+    return {};
+  }
 
  protected:
   StoredEntries() = default;
   StoredEntries(const StoredEntries&) = default;
   StoredEntries& operator=(const StoredEntries&) = default;
 };
-
-extern template class StoredEntries<float>;
-extern template class StoredEntries<double>;
-extern template class StoredEntries<long double>;
-
-/// The sliced copies of a matrix in another storage. Each is made at its first request and kept.
-/// May be used from several threads at once.
-template <class S>
-class HEDDLE_EXPORT SlicedCopies {
- public:
-  using Make = std::function<SlicedOperator<S>()>;
-
-  SlicedCopies();
-  ~SlicedCopies();
-
-  /// Returns the copy of all entries if there is one.
-  SlicedOperator<S> diagonal(const Make& make);
-  SlicedOperator<S> all(const Make& make);
-  long long bytes() const;
-
- private:
-  mutable std::mutex making_;
-  std::unique_ptr<SlicedOperator<S>> diagonal_, all_;
-};
-
-extern template class SlicedCopies<float>;
-extern template class SlicedCopies<double>;
-extern template class SlicedCopies<long double>;
 
 }  // namespace detail
 

@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "heddle/detail/stored_entries.hpp"
+#include "heddle/detail/copied_entries.hpp"
 #include "heddle/detail/trees/tree_operator.hpp"
 #include "heddle/export.hpp"
 #include "heddle/hierarchical_memory.hpp"
@@ -73,12 +73,12 @@ class HEDDLE_EXPORT DefinedTree final : public detail::DefinedTreeOperator<S>,
  private:
   DefinedTree(detail::Tree tree, const DefinedTree& before);
 
-  detail::SlicedCopies<S>& copies() const {
+  detail::CopiedEntries<S>& copies() const {
     static_cast<void>(this->scheduled());  // refuses a moved-from handle
     return *copies_;
   }
 
-  std::shared_ptr<detail::SlicedCopies<S>> copies_ = std::make_shared<detail::SlicedCopies<S>>();
+  std::shared_ptr<detail::CopiedEntries<S>> copies_ = std::make_shared<detail::CopiedEntries<S>>();
 };
 
 extern template class DefinedTree<float>;
