@@ -1,7 +1,5 @@
 # If ctest runs with HEDDLE_GROUPED_TESTS, as in .ci/run, a process runs a dozen tests of an executable
-# instead of one: under a sanitizer, a process takes longer to begin and to end than most tests. Tests
-# whose ctest names match a regular expression of HEDDLE_TESTS_LEFT_OUT (separated by semicolons) are
-# left out.
+# instead of one: under a sanitizer, a process takes longer to begin and to end than most tests.
 if(COMMAND add_library)
   # heddle_group_tests(target label cost): called after gtest_discover_tests.
   function(heddle_group_tests target label cost)
@@ -32,27 +30,11 @@ execute_process(COMMAND ${program} --gtest_list_tests OUTPUT_VARIABLE text COMMA
 string(REGEX REPLACE " +# GetParam[^\n]*" "" text "${text}")
 string(REGEX MATCHALL "[^\n]+" lines "${text}")
 set(tests "")
-set(left_out_by "$ENV{HEDDLE_TESTS_LEFT_OUT}")
 foreach(line IN LISTS lines)
-  if(line MATCHES "^([^ ]+)\\.( +# TypeParam = (.*))?$")
+  if(line MATCHES "^([^ ]+)\\.( +# TypeParam.*)?$")
     set(suite ${CMAKE_MATCH_1})
-    set(type "")
-    if(CMAKE_MATCH_2)
-      set(type "<${CMAKE_MATCH_3}>")
-    endif()
-    string(REGEX REPLACE "/.*" "" suite_in_ctest "${suite}")
   elseif(line MATCHES "^  ([^ ]+)$")
-    set(test ${CMAKE_MATCH_1})
-    set(left_out FALSE)
-    foreach(expression IN LISTS left_out_by)
-      if("${suite_in_ctest}.${test}${type}" MATCHES "${expression}")
-        set(left_out TRUE)
-        break()
-      endif()
-    endforeach()
-    if(NOT left_out)
-      list(APPEND tests ${suite}.${test})
-    endif()
+    list(APPEND tests ${suite}.${CMAKE_MATCH_1})
   endif()
 endforeach()
 # Dealt in turn, so that tests of a suite, which take similar times, are in different groups.

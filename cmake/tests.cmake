@@ -49,7 +49,8 @@ add_library(heddle_test_support STATIC
 set_target_properties(heddle_test_support PROPERTIES UNITY_BUILD OFF)
 target_include_directories(heddle_test_support PUBLIC ${PROJECT_SOURCE_DIR}/tests ${PROJECT_SOURCE_DIR}/src)
 target_compile_definitions(heddle_test_support PUBLIC
-  HEDDLE_TEST_EVERY_ENTRY=$<BOOL:${HEDDLE_DEEP_CHECK}>)
+  HEDDLE_TEST_EVERY_ENTRY=$<BOOL:${HEDDLE_DEEP_CHECK}>
+  HEDDLE_TEST_QUICK_CHECK=$<BOOL:${HEDDLE_QUICK_CHECK}>)
 target_link_libraries(heddle_test_support
   PUBLIC heddle GTest::gtest Eigen3::Eigen nlohmann_json::nlohmann_json)
 heddle_test_options(heddle_test_support)
@@ -93,45 +94,25 @@ endif()
 if(NOT TARGET heddle_bench)
   list(FILTER test_sources EXCLUDE REGEX "/tests/(bench|report|mesh|spin|elastic|heart)/")
 endif()
-# If a build only checks, a test runs in one of two builds. Numbers of optimised loops, and tests that
-# take minutes with sanitizers, are in the release; all others run under sanitizers. Both builds have the
-# tests that run each command, and those without which sanitizers would miss a loop of the library;
-# .ci/run names them.
+# If a build only checks, a file runs in one of two builds, or in both: its first line or its folder says
+# that (tests/support/where_it_runs.hpp). Numbers of optimised loops, and tests that take minutes with
+# sanitizers, are in the release; all others run under sanitizers. Both builds have the tests that run
+# each command, and those without which sanitizers would miss a loop of the library.
 if(HEDDLE_QUICK_CHECK)
-  set(of_both "cli/command_(convert|eigen|errors|help|hostile|info|interrupt|multiply|pipe|profile)"
-      "cli/command_(solve|solve_watch|tune)"
-      "distributed/(distributed_blocks|distributed_multigrid)"
-      "fields/(chunk_operations|vector_operations)" "hierarchical/hierarchical_product"
-      "multigrid/multigrid" "preconditioners/(approximate_inverse(_misuse)?|block_jacobi|polynomial)"
-      "solvers/(chebyshev_iteration|deflation|earlier_solutions|gmres|minres|side_by_side)"
-      "spmv/(assembly|encoded|operator|product|scheduled|short_columns)"
-      "subspace/(block_conjugate_gradient|lobpcg(_misuse)?|lsmr)"
-      "tuning/(operator_trials|profile_json)")
-  set(of_release "(base|bench|elastic|heart|spin)/[^/]*" "hierarchical/tree_program"
-      "cli/command_(bench|cache|device|entry_definition|generate|hierarchical|memory|spmv)"
-      "cli/command_solve_(block|files|least_squares|method|multigrid|options|ranks|shift|steps)"
-      "matrix/(expansion|matrix_product|value_tiles)" "problems/helmholtz"
-      "multigrid/(extreme_eigenvalues|multigrid_(cycles|setup))" "preconditioners/composed_preconditioner"
-      "solvers/(best_iterate|concurrent_solves|conjugate_gradient|fgmres|field_systems|null_space)"
-      "solvers/(repeated_solve|singular_systems|solver_status)"
-      "spmv/(inverse_program|kernel_compiler|kernel_variants|repeatable)"
-      "subspace/(field_block|ring_eigenpairs)"
-      "tuning/(ahead_compiler|planted_search|search|search_space|tune_domain)")
-  if(NOT HEDDLE_SANITIZE)
-    list(APPEND of_release ${of_both})
-  endif()
-  set(release_sources "")
-  foreach(files IN LISTS of_release)
-    set(found ${test_sources})
-    list(FILTER found INCLUDE REGEX "/tests/${files}_test\\.cpp$")
-    list(APPEND release_sources ${found})
+  foreach(source IN LISTS test_sources)
+    file(STRINGS ${source} line LIMIT_COUNT 1)
+    set(is_of_release FALSE)
+    if(line STREQUAL "// Runs in both builds.")
+      continue()
+    elseif(line STREQUAL "// Runs in the release." OR source MATCHES "/tests/(base|bench|elastic|heart|spin)/")
+      set(is_of_release TRUE)
+    elseif(line MATCHES "^// Runs? in ")
+      message(FATAL_ERROR "${source}: no build has \"${line}\"")
+    endif()
+    if((HEDDLE_SANITIZE AND is_of_release) OR NOT (HEDDLE_SANITIZE OR is_of_release))
+      list(REMOVE_ITEM test_sources ${source})
+    endif()
   endforeach()
-  if(HEDDLE_SANITIZE)
-    list(REMOVE_ITEM test_sources ${release_sources})
-  else()
-    list(SORT release_sources)
-    set(test_sources ${release_sources})
-  endif()
 endif()
 if(HEDDLE_SANITIZE_SOME)
   list(FILTER test_sources EXCLUDE REGEX "/tests/((bench|spin|elastic|heart)/|cli/command_bench_test)")

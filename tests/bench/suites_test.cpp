@@ -8,6 +8,7 @@
 #include "heddle/error.hpp"
 #include "records/hierarchical_tables.hpp"
 #include "suites/suite.hpp"
+#include "support/where_it_runs.hpp"
 
 namespace heddle::bench {
 namespace {
@@ -163,6 +164,7 @@ class SuitesOfASolid : public Suites {
 };
 
 TEST_F(SuitesOfASolid, KeepRefusals) {
+  HEDDLE_DEEP_CHECK_ONLY();
   made_up->refuses = true;
   product_suite(*session, *problem);
   solver_suite(*session, *problem);
@@ -187,6 +189,7 @@ class SolversOfSuites : public Suites, public testing::WithParamInterface<double
 };
 
 TEST_P(SolversOfSuites, AreNotBelievedWithoutAResidual) {
+  if (GetParam() == 0) HEDDLE_DEEP_CHECK_ONLY();
   solver_suite(*session, *problem);
   const auto run = session->run();
   std::vector<std::string> quantities;

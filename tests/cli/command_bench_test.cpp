@@ -1,3 +1,4 @@
+// Runs in the release.
 // `heddle bench` as its users see it. Times must exist, but their values are not checked.
 #include <chrono>
 #include <cstdlib>
@@ -5,6 +6,7 @@
 
 #include "cli/run.hpp"
 #include "cli/small_systems.hpp"
+#include "support/where_it_runs.hpp"
 
 namespace {
 
@@ -77,6 +79,7 @@ TEST_F(Bench, QuickRunOfEverything) {
 }
 
 TEST_F(Bench, OneSuiteOfOneProblem) {
+  HEDDLE_DEEP_CHECK_ONLY();
   const Result result =
       run({"bench", "--suite", "product", "--problem", "solid-1016", "--quick", "--plan", "Sl-32",
            "--plan", "chosen,schedule=dynamic", "--json", "--repetitions", "3"});
@@ -93,6 +96,7 @@ TEST_F(Bench, OneSuiteOfOneProblem) {
 }
 
 TEST_F(Bench, MatricesOfAFolder) {
+  HEDDLE_DEEP_CHECK_ONLY();
   std::filesystem::create_directory(folder / "in");
   folder.write("in/b.mtx", matrix_market(real_matrix(12)));
   folder.write("in/a.mtx", complex_system("complex", 5).text);

@@ -1,3 +1,4 @@
+// Runs in the release.
 // `heddle cache` shows and removes stored kernels.
 #include <regex>
 

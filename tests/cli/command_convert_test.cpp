@@ -1,9 +1,11 @@
+// Runs in both builds.
 // `heddle convert`: formats and entries, in both directions.
 #include <string>
 #include <vector>
 
 #include "cli/run.hpp"
 #include "cli/small_systems.hpp"
+#include "support/where_it_runs.hpp"
 
 namespace command_convert {
 namespace {
@@ -27,6 +29,7 @@ class Convert : public CommandLine {
 };
 
 TEST_F(Convert, KeepsEveryEntryThereAndBack) {
+  HEDDLE_RELEASE_ONLY();
   for (const SmallSystem& system : small_systems()) {
     SCOPED_TRACE(system.name);
     folder.write("a.mtx", system.text);

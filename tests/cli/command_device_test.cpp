@@ -1,3 +1,4 @@
+// Runs in the release.
 // `--device`: the accepted names, and the messages without a GPU.
 #include "cli/run.hpp"
 #include "cli/small_systems.hpp"

@@ -1,3 +1,4 @@
+// Runs in the release.
 // `--entry-definition`: systems with the shipped entries solved from both forms of file, and
 // refused input.
 #include <cmath>

@@ -1,3 +1,4 @@
+// Runs in both builds.
 // Bad input: exit status 2, one line on standard error with the fault and its place, no file left.
 #include <regex>
 

@@ -1,3 +1,4 @@
+// Runs in the release.
 // `heddle generate`: equal arguments give equal files; also its messages.
 #include "cli/run.hpp"
 #include "support/scoped_environment.hpp"

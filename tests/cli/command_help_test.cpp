@@ -1,3 +1,4 @@
+// Runs in both builds.
 // --help is accurate: every option that it shows is accepted, and it shows every documented one.
 #include <algorithm>
 #include <cstdlib>
@@ -9,6 +10,7 @@
 #include "cli/run.hpp"
 #include "cli/small_systems.hpp"
 #include "heddle/runtime/settings.hpp"
+#include "support/where_it_runs.hpp"
 
 using namespace heddle;
 
@@ -85,6 +87,7 @@ TEST_F(Help, HasAnExample) {
 /// Without HEDDLE_DEEP_CHECK the benchmarks' example leaves out the suite of solvers, which takes a
 /// minute.
 TEST_F(Help, ExamplesWork) {
+  HEDDLE_RELEASE_ONLY();
   const std::string benchmarks =
       std::getenv("HEDDLE_DEEP_CHECK") != nullptr
           ? ""
@@ -187,6 +190,7 @@ TEST_F(Help, OfAGroupShowsItsOptions) {
 }
 
 TEST_F(Help, EveryOptionIsAccepted) {
+  HEDDLE_RELEASE_ONLY();
   folder.write("a.mtx", matrix_market(real_matrix(12)));
   const std::map<std::string, std::string> values = {
       {"--entry", "block3"},

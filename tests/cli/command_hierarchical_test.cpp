@@ -1,3 +1,4 @@
+// Runs in the release.
 // Hierarchical storage on the command line: `--storage hisparse`, `heddle info`, `heddle add`.
 #include <cmath>
 #include <sstream>

@@ -1,3 +1,4 @@
+// Runs in both builds.
 // Data must not be lost, and a command must neither block nor obey hostile input, whatever names,
 // numbers and files it is given. Each table holds one kind of fault: a new case is one more line of
 // it.
@@ -13,6 +14,7 @@
 #include "cli/small_systems.hpp"
 #include "support/child.hpp"
 #include "support/tuning/profiles.hpp"
+#include "support/where_it_runs.hpp"
 
 namespace {
 
@@ -82,6 +84,7 @@ class HostileOutputs : public Hostile {
 };
 
 TEST_F(HostileOutputs, AreNoInputs) {
+  HEDDLE_RELEASE_ONLY();
   const std::pair<const char*, const char*> lines[] = {
       {"$heddle tune a.mtx -o a.mtx", "--output a.mtx is the file that the command reads"},
       {"$heddle tune a.mtx --html a.mtx -o q.json", "--html a.mtx is the file that the command"},
@@ -144,6 +147,7 @@ TEST_F(HostileOutputs, CanBeWritten) {
 /// Reading, changing and writing the same file is allowed where that is the purpose, or where
 /// nothing is lost.
 TEST_F(HostileOutputs, MayBeWhatIsMeantToChange) {
+  HEDDLE_RELEASE_ONLY();
   const char* const lines[] = {
       "$heddle tune a.mtx --search predict -o q.json",
       "$heddle tune a.mtx --search predict -o q.json",
@@ -162,6 +166,7 @@ TEST_F(HostileOutputs, MayBeWhatIsMeantToChange) {
 
 /// Runs end at about the same time.
 TEST_F(HostileOutputs, OfRunsAtOnceAreAllKept) {
+  HEDDLE_RELEASE_ONLY();
   const std::string prepare =
       "for i in 1 2 3; do $heddle generate poisson --size ${i}00 -q -o m$i.mtx; done; ";
   const auto tune_all = [](const std::string& options) {
@@ -182,6 +187,7 @@ TEST_F(HostileOutputs, OfRunsAtOnceAreAllKept) {
 using HostileNumbers = Hostile;
 
 TEST_F(HostileNumbers, DoNotBecomeOthers) {
+  HEDDLE_RELEASE_ONLY();
   const char* const options[] = {"solve a.mtx --seed",           "solve a.mtx --max-iterations",
                                  "solve a.mtx --repetitions",    "spmv a.mtx --seed",
                                  "spmv a.mtx --repetitions",     "generate poisson -o y --seed",

@@ -1,6 +1,8 @@
+// Runs in both builds.
 // `heddle info`: features that can be counted by hand.
 #include "cli/run.hpp"
 #include "cli/small_systems.hpp"
+#include "support/where_it_runs.hpp"
 
 namespace {
 
@@ -35,6 +37,7 @@ TEST_F(Info, CountsRows) {
 }
 
 TEST_F(Info, KnowsHermitianMatricesOfEveryEntry) {
+  HEDDLE_RELEASE_ONLY();
   for (const SmallSystem& system : small_systems()) {
     SCOPED_TRACE(system.name);
     const auto json = info(system.text, system.entry);
@@ -57,6 +60,7 @@ TEST_F(Info, KnowsHermitianMatricesOfEveryEntry) {
 }
 
 TEST_F(Info, AdvisesMultigrid) {
+  HEDDLE_RELEASE_ONLY();
   const auto advice_on = [&](const std::vector<std::string>& made, const std::string& entry) {
     std::vector<std::string> arguments{"generate"};
     arguments.insert(arguments.end(), made.begin(), made.end());
@@ -146,6 +150,7 @@ TEST_F(Info, ModelsAProduct) {
 }
 
 TEST_F(Info, PredictsRanks) {
+  HEDDLE_RELEASE_ONLY();
   ASSERT_EQ(run({"generate", "poisson", "--size", "2000", "--output", "p.npz"}).status, 0);
   const auto json = run({"info", "p.npz", "--json", "--scaling", "2,10", "--ranks", "4,1,2,2",
                          "--rates", "10,100,20,50", "--plot", "s.svg"})

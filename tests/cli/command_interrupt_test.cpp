@@ -1,9 +1,11 @@
+// Runs in both builds.
 // Ctrl-C: status 130, no half-written file, and an older file of that name unchanged.
 #include <chrono>
 #include <thread>
 
 #include "cli/run.hpp"
 #include "heddle/device.hpp"
+#include "support/where_it_runs.hpp"
 
 namespace {
 
@@ -27,6 +29,7 @@ class Interrupt : public CommandLine {
 };
 
 TEST_F(Interrupt, WhileWriting) {
+  HEDDLE_RELEASE_ONLY();
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
     for (const char* name : {"a.mtx", "a.mtx.gz", "a.npz"}) {
       SCOPED_TRACE(std::string(name) + ", signal " + std::to_string(signal));
@@ -47,6 +50,7 @@ TEST_F(Interrupt, WhileWriting) {
 }
 
 TEST_F(Interrupt, WhileIterating) {
+  HEDDLE_RELEASE_ONLY();
   ASSERT_EQ(run({"generate", "poisson", "--size", "30000", "-o", "a.mtx", "-q"}).status, 0);
   // Takes minutes unless it is ended.
   Process process(HEDDLE_PROGRAM,
@@ -62,6 +66,7 @@ TEST_F(Interrupt, WhileIterating) {
 }
 
 TEST_F(Interrupt, WhileIteratingOnAGpu) {
+  HEDDLE_RELEASE_ONLY();
   const std::string why = heddle::Device::why_no_gpu();
   if (!why.empty()) GTEST_SKIP() << why;
   ASSERT_EQ(run({"generate", "poisson", "--size", "30000", "-o", "a.mtx", "-q"}).status, 0);

@@ -1,3 +1,4 @@
+// Runs in the release.
 // Programs without the memory they need: exit status 3, one line on standard error, no file left.
 #include <regex>
 

@@ -1,3 +1,4 @@
+// Runs in both builds.
 // `heddle multiply`: products of files, and of their adjoints.
 #include <cmath>
 #include <sstream>
@@ -6,6 +7,7 @@
 
 #include "cli/run.hpp"
 #include "cli/small_systems.hpp"
+#include "support/where_it_runs.hpp"
 
 namespace command_multiply {
 namespace {
@@ -54,6 +56,7 @@ class Multiply : public CommandLine {
 };
 
 TEST_F(Multiply, WritesProductsOfEveryEntry) {
+  HEDDLE_RELEASE_ONLY();
   for (const SmallSystem& system : small_systems()) {
     folder.write("a.mtx", system.text);
     const DenseMatrix& A = system.representation;

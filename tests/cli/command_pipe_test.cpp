@@ -1,3 +1,4 @@
+// Runs in both builds.
 // Files that are pipes or links, with which shells combine programs.
 #include "cli/run.hpp"
 #include "cli/small_systems.hpp"

@@ -1,3 +1,4 @@
+// Runs in both builds.
 // Profiles as the commands use them: the plan that runs, and messages about it.
 #include <cstdlib>
 #include <filesystem>
@@ -12,6 +13,7 @@
 #include "heddle/read.hpp"
 #include "support/scoped_environment.hpp"
 #include "support/tuning/profiles.hpp"
+#include "support/where_it_runs.hpp"
 
 namespace {
 
@@ -94,6 +96,7 @@ TEST_F(CommandProfile, ItsPlanCanBeChangedAndNamed) {
 }
 
 TEST_F(CommandProfile, ProductsRunUnderItsPlan) {
+  HEDDLE_RELEASE_ONLY();
   ProfileRecord by_product = record("C=8");
   by_product.objective = Objective::product();
   save(folder / "p.json", {record("C=4,schedule=dynamic"), by_product});
@@ -123,6 +126,7 @@ TEST_F(CommandProfile, IsFoundWhereNobodyNamesIt) {
 }
 
 TEST_F(CommandProfile, ThatCannotBeUsedIsAWarningAndNoFailure) {
+  HEDDLE_RELEASE_ONLY();
   save(folder / "p.json", {record("C=4")});
   Profile foreign = Profile::load(folder / "p.json");
   foreign.device = some_gpu();
@@ -219,6 +223,7 @@ TEST_F(CommandProfile, ComesWithAnInstallation) {
 }
 
 TEST_F(CommandProfile, BenchTriesItsPlan) {
+  HEDDLE_DEEP_CHECK_ONLY();
   ProfileRecord by_product = record("C=8");
   by_product.objective = Objective::product();
   save(folder / "p.json", {by_product});

@@ -1,3 +1,4 @@
+// Runs in the release.
 // `heddle solve --solver block-cg`: right-hand sides in one Krylov space.
 #include <sstream>
 

@@ -1,3 +1,4 @@
+// Runs in the release.
 // Right-hand sides, guesses and solutions in files of every format, and matrices as SciPy has them.
 #include <cmath>
 #include <complex>

@@ -1,3 +1,4 @@
+// Runs in the release.
 // `heddle solve` of matrices of any shape, compared with the normal equations.
 #include <Eigen/Dense>
 #include <cmath>

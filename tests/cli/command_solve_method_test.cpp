@@ -1,3 +1,4 @@
+// Runs in the release.
 // The method that solves a system, and messages about systems that cannot be solved as requested.
 #include <cmath>
 #include <random>

@@ -1,3 +1,4 @@
+// Runs in the release.
 // `heddle solve --preconditioner multigrid`: its levels in the report, its options and refusals.
 #include <cmath>
 #include <cstdio>

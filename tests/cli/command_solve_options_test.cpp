@@ -1,3 +1,4 @@
+// Runs in the release.
 // Effects of the options of `heddle solve`: output, guess, history, limits, threads, plans, texts.
 #include <map>
 #include <sstream>

@@ -1,3 +1,4 @@
+// Runs in the release.
 // `heddle solve --ranks`: ranks of one process give the solution of one process.
 #include <string>
 #include <vector>

@@ -1,3 +1,4 @@
+// Runs in the release.
 // `heddle solve --shift`, compared with the dense matrix A + sigma I, and the preconditioners that
 // it supports.
 #include "cli/run.hpp"

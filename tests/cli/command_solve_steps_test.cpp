@@ -1,3 +1,4 @@
+// Runs in the release.
 // `heddle solve --solver chebyshev` and `richardson`: intervals and steps, stated and estimated.
 #include <cmath>
 

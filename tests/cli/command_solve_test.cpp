@@ -1,3 +1,4 @@
+// Runs in both builds.
 // `heddle solve` for every entry, in every form of file, and the report as JSON.
 #include <unistd.h>
 

@@ -1,3 +1,4 @@
+// Runs in both builds.
 // `heddle solve --monitor` and `--plot`: the progress shown during iterations, and the picture of
 // it.
 #include <sstream>

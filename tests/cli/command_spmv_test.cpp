@@ -1,3 +1,4 @@
+// Runs in the release.
 // `heddle spmv`: its measurements, for every entry and several plans.
 #include "cli/run.hpp"
 #include "cli/small_systems.hpp"

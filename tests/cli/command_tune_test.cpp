@@ -1,9 +1,11 @@
+// Runs in both builds.
 // `heddle tune` as its users see it. Times must exist, but their values are not checked.
 #include <chrono>
 #include <thread>
 
 #include "cli/run.hpp"
 #include "heddle/plan.hpp"
+#include "support/where_it_runs.hpp"
 
 namespace {
 
@@ -52,6 +54,7 @@ TEST_F(Tune, WritesAProfileThatSolvesLoad) {
 }
 
 TEST_F(Tune, EverySearch) {
+  HEDDLE_RELEASE_ONLY();
   for (const std::string search : {"pruned", "full", "predict"}) {
     SCOPED_TRACE(search);
     const Result result = run(quick({"a.mtx", "--search", search, "-o", "p.json", "--json"}));
@@ -70,6 +73,7 @@ TEST_F(Tune, EverySearch) {
 }
 
 TEST_F(Tune, PageAndTrials) {
+  HEDDLE_RELEASE_ONLY();
   const Result result = run(quick({"a.mtx", "-o", "p.json", "--html", "p.html", "--trials",
                                    "t.json", "--objective", "product"}));
   ASSERT_EQ(result.status, 0) << result.error;
@@ -84,6 +88,7 @@ TEST_F(Tune, PageAndTrials) {
 }
 
 TEST_F(Tune, SeveralMatricesAreADomain) {
+  HEDDLE_RELEASE_ONLY();
   const Result result =
       run(quick({"a.mtx", "b.mtx", "--domain", "grids", "-o", "p.json", "--json"}));
   ASSERT_EQ(result.status, 0) << result.error;
@@ -114,6 +119,7 @@ TEST_F(Tune, SeveralMatricesAreADomain) {
 }
 
 TEST_F(Tune, AppendMerges) {
+  HEDDLE_RELEASE_ONLY();
   ASSERT_EQ(run(quick({"a.mtx", "-o", "p.json"})).status, 0);
   ASSERT_EQ(run(quick({"b.mtx", "-o", "p.json", "--append"})).status, 0);
   ASSERT_EQ(run(quick({"b.mtx", "-o", "p.json", "--append"})).status, 0);
@@ -135,6 +141,7 @@ TEST_F(Tune, AppendMerges) {
 }
 
 TEST_F(Tune, WithoutAFileTheUsersCacheKeepsIt) {
+  HEDDLE_RELEASE_ONLY();
   const auto tune_into_cache = [&](const std::string& matrix) {
     return shell("XDG_CACHE_HOME=$PWD/cache HEDDLE_PROFILE= $heddle tune " + matrix +
                  " --max-runs 3 --seconds 1 --threads 1");
@@ -156,6 +163,7 @@ TEST_F(Tune, WithoutAFileTheUsersCacheKeepsIt) {
 }
 
 TEST_F(Tune, ListsTheSpace) {
+  HEDDLE_RELEASE_ONLY();
   for (const std::vector<std::string>& arguments :
        {std::vector<std::string>{"tune", "--list"},
         {"tune", "--list", "a.mtx"},
@@ -226,6 +234,7 @@ TEST_F(Tune, RefusesWhatHasNoMeaning) {
 }
 
 TEST_F(Tune, InterruptKeepsWhatWasMeasured) {
+  HEDDLE_RELEASE_ONLY();
   ASSERT_EQ(run({"generate", "poisson", "--size", "40000", "-o", "d.mtx", "-q"}).status, 0);
   // There are far more plans than can be measured before the signal arrives; nothing is kept before
   // the first.

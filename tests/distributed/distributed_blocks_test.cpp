@@ -1,3 +1,4 @@
+// Runs in both builds.
 // Blocks of fields whose rows ranks share: the bits of one process, for any number of ranks.
 #include <gtest/gtest.h>
 
@@ -14,9 +15,11 @@
 #include "heddle/operator.hpp"
 #include "solvers/subspace/field_block.hpp"
 #include "support/blocks_on_ranks.hpp"
+#include "support/few_entries.hpp"
 #include "support/random_matrix.hpp"
 #include "support/solve_on_ranks.hpp"
 #include "support/systems/systems.hpp"
+#include "support/where_it_runs.hpp"
 
 namespace heddle::test::distributed_blocks {
 namespace {
@@ -57,6 +60,8 @@ TYPED_TEST_SUITE(DistributedBlocks, Entries);
 constexpr Index rows = 5 * 256 + 77;
 
 TYPED_TEST(DistributedBlocks, HaveTheBitsOfOneProcess) {
+  if (group_of_entry<TypeParam> != EntryGroup::real) HEDDLE_RELEASE_ONLY();
+  if (group_of_entry<TypeParam> == EntryGroup::quaternion) HEDDLE_DEEP_CHECK_ONLY();
   Seed seed(71);
   const auto system = random_system<TypeParam>(rows, 2, 0.05, 0, seed.generator);
   expect_bits_of_one_process(system.matrix, 3, seed.generator, SolveByBlocks());
@@ -64,6 +69,8 @@ TYPED_TEST(DistributedBlocks, HaveTheBitsOfOneProcess) {
 }
 
 TYPED_TEST(DistributedBlocks, LeastSquaresHaveTheBitsOfOneProcess) {
+  HEDDLE_RELEASE_ONLY();
+  if (group_of_entry<TypeParam> == EntryGroup::quaternion) HEDDLE_DEEP_CHECK_ONLY();
   Seed seed(72);
   const auto system = random_system<TypeParam>(rows, 2, 0.3, 0.6, seed.generator);
   expect_bits_of_one_process(system.matrix, 1, seed.generator, SolveLeastSquares());
@@ -163,6 +170,7 @@ TEST(DistributedDeflation, HasTheBitsOfOneRank) {
 
 /// More groups than the parts of one process, and a short last group.
 TEST(SumsOfBlocks, AreThoseOfOneProcess) {
+  HEDDLE_RELEASE_ONLY();
   using E = quaternion<double>;
   using Operations = detail::BlockOperations<Ring::quaternion, double>;
   constexpr Index many = 140 * 256 - 19;

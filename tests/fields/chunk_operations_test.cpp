@@ -1,3 +1,4 @@
+// Runs in both builds.
 // Operations of a GPU's threads on fields, without a GPU: every element is visited once, and
 // operations over chunks agree with those of the CPU.
 #include "fields/chunk_operations.hpp"

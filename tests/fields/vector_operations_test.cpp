@@ -1,3 +1,4 @@
+// Runs in both builds.
 // Every operation on fields compared with its plain formula in long double, over real numbers,
 // complex numbers and quaternions, AoS and SoA; and the same bits for any number of threads.
 #include "heddle/vector_operations.hpp"

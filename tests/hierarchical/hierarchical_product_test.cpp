@@ -1,3 +1,4 @@
+// Runs in both builds.
 // A x, A* x and A^T x with one tree, compared with products in long double, and used in solvers.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// Runs in the release.
 // GPU programs for trees compile for every entry, form and node size; no GPU is needed.
 #include "hierarchical/tree_program.hpp"
 

@@ -1,3 +1,4 @@
+// Runs in the release.
 // Entries expanded into tiles of numbers, and recovered from them.
 #include "heddle/expansion.hpp"
 

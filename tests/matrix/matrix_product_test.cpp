@@ -1,3 +1,4 @@
+// Runs in the release.
 // Products and adjoints of assembled matrices, compared with dense ones in long double.
 #include "heddle/matrix_product.hpp"
 

@@ -1,3 +1,4 @@
+// Runs in the release.
 // New values as placed by the threads of a GPU's blocks, played on the CPU, against the CPU's own.
 #include "matrix/value_tiles.hpp"
 

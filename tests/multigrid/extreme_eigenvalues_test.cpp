@@ -1,3 +1,4 @@
+// Runs in the release.
 // The ends of a spectrum by the Lanczos method, compared with Eigen's eigenvalues.
 #include "solvers/operators/extreme_eigenvalues.hpp"
 

@@ -1,3 +1,4 @@
+// Runs in the release.
 // Multigrid cycles: of kind K, on single numbers, and the limit on Gauss-Seidel's colours.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// Runs in the release.
 // The parts of a multigrid setup against dense matrices: products of tiles, aggregates, tentative
 // prolongation and the coarsest inverse.
 #include <gtest/gtest.h>

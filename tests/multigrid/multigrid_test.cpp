@@ -1,3 +1,4 @@
+// Runs in both builds.
 // Multigrid as a preconditioner: its cycle as a dense matrix, gauges, patterns of every kind, new
 // values and refusals.
 #include "heddle/multigrid.hpp"
@@ -20,6 +21,7 @@
 #include "support/systems/dense_map.hpp"
 #include "support/systems/multigrids.hpp"
 #include "support/systems/systems.hpp"
+#include "support/where_it_runs.hpp"
 
 namespace heddle::test::multigrid {
 namespace {
@@ -31,6 +33,7 @@ using Entries =
 TYPED_TEST_SUITE(MultigridOf, FewWhereSanitized<Entries>);
 
 TYPED_TEST(MultigridOf, HasAHermitianPositiveCycle) {
+  HEDDLE_RELEASE_ONLY();
   using E = TypeParam;
   using S = vector_scalar_t<E>;
   Seed seed(11);
@@ -70,6 +73,7 @@ TYPED_TEST(MultigridOf, HasAHermitianPositiveCycle) {
 }
 
 TYPED_TEST(MultigridOf, IsTheSameForAnyNumberOfThreadsAndForNewValues) {
+  HEDDLE_RELEASE_ONLY();
   using E = TypeParam;
   using S = vector_scalar_t<E>;
   Seed seed(12);
@@ -172,12 +176,15 @@ void expect_gauge_to_change_nothing(int columns_of_candidates) {
 }
 
 TEST(MultigridGauges, ChangeNothingOverComplexNumbers) {
+  HEDDLE_RELEASE_ONLY();
   expect_gauge_to_change_nothing<complex<double>>(1);
 }
 TEST(MultigridGauges, ChangeNothingOverQuaternions) {
+  HEDDLE_RELEASE_ONLY();
   expect_gauge_to_change_nothing<quaternion<double>>(1);
 }
 TEST(MultigridGauges, ChangeNothingOverRotations) {
+  HEDDLE_RELEASE_ONLY();
   expect_gauge_to_change_nothing<block<double, 3, 3>>(3);
 }
 
@@ -238,6 +245,7 @@ TEST(AdaptiveCandidates, AreOrthogonal) {
 }
 
 TEST(MultigridElasticity, TakesTheMotionsOfARigidBody) {
+  HEDDLE_RELEASE_ONLY();
   using E = block<double, 3, 3>;
   const TetrahedronMesh mesh = random_solid(4000);
   const auto matrix = elasticity(mesh);
@@ -252,6 +260,7 @@ TEST(MultigridElasticity, TakesTheMotionsOfARigidBody) {
 }
 
 TEST(MultigridPoisson, HardlyDependsOnTheSize) {
+  HEDDLE_RELEASE_ONLY();
   std::vector<long long> iterations;
   for (const Index size : {1000, 30000}) {
     const auto matrix = poisson(size, 1, {.contrast = 0});

@@ -1,3 +1,4 @@
+// Runs in the release.
 // Compositions of preconditioners against dense products, and the methods that take them.
 #include "heddle/composed_preconditioner.hpp"
 

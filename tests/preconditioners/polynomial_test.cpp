@@ -1,3 +1,4 @@
+// Runs in both builds.
 // Polynomial preconditioners: the map that each of them is, over every kind of entry and layout;
 // the inputs that they refuse; and that they follow the matrix's values.
 #include "heddle/polynomial.hpp"
@@ -20,6 +21,7 @@
 #include "support/systems/complex_symmetric_matrix.hpp"
 #include "support/systems/dense_factors.hpp"
 #include "support/systems/systems.hpp"
+#include "support/where_it_runs.hpp"
 
 namespace heddle::test::polynomial_test {
 namespace {
@@ -204,6 +206,7 @@ CsrMatrix<real<double>> five_point(Index side, Generator& generator) {
 }
 
 TEST(Polynomial, SavesIterations) {
+  HEDDLE_RELEASE_ONLY();
   using E = real<double>;
   Seed seed(5);
   const auto matrix = five_point(60, seed.generator);

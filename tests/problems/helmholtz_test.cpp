@@ -1,3 +1,4 @@
+// Runs in the release.
 #include <complex>
 
 #include "problems/problem_checks.hpp"

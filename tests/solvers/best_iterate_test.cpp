@@ -1,3 +1,4 @@
+// Runs in the release.
 // The x of a solve that ends without converging, when the best x is requested.
 #include <gtest/gtest.h>
 

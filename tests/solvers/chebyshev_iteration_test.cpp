@@ -1,3 +1,4 @@
+// Runs in both builds.
 // Chebyshev's and Richardson's iterations, compared step by step with the textbook recurrence in
 // long double, and with the theoretical bounds.
 #include "heddle/chebyshev_iteration.hpp"

@@ -1,3 +1,4 @@
+// Runs in the release.
 // Several threads with one operator, each with a solver of its own.
 #include <gtest/gtest.h>
 

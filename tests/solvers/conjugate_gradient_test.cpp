@@ -1,3 +1,4 @@
+// Runs in the release.
 // Conjugate gradient over every entry, compared with Eigen's on the real expansion.
 #include "heddle/conjugate_gradient.hpp"
 

@@ -1,3 +1,4 @@
+// Runs in both builds.
 // Deflation against dense matrices, and its effect on iterations.
 #include "heddle/deflation.hpp"
 
@@ -20,6 +21,7 @@
 #include "support/systems/dense_factors.hpp"
 #include "support/systems/dense_map.hpp"
 #include "support/systems/eigen_systems.hpp"
+#include "support/where_it_runs.hpp"
 
 namespace heddle::test::deflation {
 namespace {
@@ -174,6 +176,7 @@ void expect_fewer_iterations(const CsrMatrix<E>& matrix, double factor) {
 }
 
 TEST(Deflation, TakesFewerIterationsWithEigenvectorsOfLobpcg) {
+  HEDDLE_RELEASE_ONLY();
   expect_fewer_iterations(elasticity(900), 0.7);
   // Conjugate gradient alone soon finds this few small eigenvalues of a cube.
   expect_fewer_iterations(poisson(3000), 0.8);

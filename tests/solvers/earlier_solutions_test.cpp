@@ -1,3 +1,4 @@
+// Runs in both builds.
 // Guesses from earlier solutions: exact within their span, never worse elsewhere, and fewer
 // iterations in sequences.
 #include "heddle/earlier_solutions.hpp"
@@ -18,6 +19,7 @@
 #include "support/few_entries.hpp"
 #include "support/random_matrix.hpp"
 #include "support/systems/systems.hpp"
+#include "support/where_it_runs.hpp"
 
 namespace heddle::test::earlier_solutions {
 namespace {
@@ -230,6 +232,7 @@ void expect_fewer_iterations(const CsrMatrix<E>& first, bool turns, double facto
 }
 
 TEST(EarlierSolutions, TakeFewerIterationsInASequence) {
+  HEDDLE_RELEASE_ONLY();
   expect_fewer_iterations(poisson(3000), false, 0.5);
   expect_fewer_iterations(poisson(3000), true, 0.5);
   expect_fewer_iterations(elasticity(900), false, 0.5);

@@ -1,3 +1,4 @@
+// Runs in the release.
 // FGMRES: equal to GMRES with a constant preconditioner; with a varying one it minimizes the
 // residual over the vectors that the preconditioner returned; and solvers as preconditioners.
 #include "heddle/fgmres.hpp"

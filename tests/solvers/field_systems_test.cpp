@@ -1,3 +1,4 @@
+// Runs in the release.
 // Systems from the fields that the methods serve: waves, spin, elasticity, anisotropic diffusion,
 // bundle adjustment.
 #include <gtest/gtest.h>

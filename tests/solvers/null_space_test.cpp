@@ -1,3 +1,4 @@
+// Runs in the release.
 // Singular systems solved in the space orthogonal to a known null space.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// Runs in the release.
 // A repeated solve allocates nothing, neither from the device's memory nor from the heap.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// Runs in the release.
 // Singular systems, consistent and not, with every method: none reports "converged" falsely, each
 // reports the residual of the x that it returns, and none returns a NaN.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// Runs in the release.
 // How solves end, case by case; and that none ends "converged" falsely.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// Runs in both builds.
 // Copies of a matrix in 16 bits: the accuracy of the entries, and the resulting products.
 #include <gtest/gtest.h>
 
@@ -15,6 +16,7 @@
 #include "support/few_entries.hpp"
 #include "support/product_check.hpp"
 #include "support/tuning/kernel_variants.hpp"
+#include "support/where_it_runs.hpp"
 
 namespace encoded_copies {
 namespace {
@@ -220,6 +222,7 @@ TEST(EncodedMatrix, OfZerosIsZeroAndOfWhatIsNotFiniteIsNoNumber) {
 
 /// GPU programs compile, for each encoding, each inner layout, and each kind of product and loop.
 TEST(EncodedPrograms, Compile) {
+  HEDDLE_RELEASE_ONLY();
   try {
     cuda::nvrtc();
   } catch (const Error& error) {

@@ -1,3 +1,4 @@
+// Runs in the release.
 // Programs of approximate inverses compile, for plain tiles and other ones; no GPU is needed.
 #include "solvers/inverses/inverse_program.hpp"
 

@@ -1,3 +1,4 @@
+// Runs in the release.
 // Programs become images for GPUs that need not be present. Skips without NVRTC.
 #include "spmv/kernel_compiler.hpp"
 

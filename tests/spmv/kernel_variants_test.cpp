@@ -1,3 +1,4 @@
+// Runs in the release.
 // GPU programs compile, for every compatible pair of their choices; no GPU is needed.
 #include <gtest/gtest.h>
 

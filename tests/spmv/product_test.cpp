@@ -1,3 +1,4 @@
+// Runs in both builds.
 // y = alpha A x + beta y in every layout, for every entry, compared with sums in long double.
 #include <gtest/gtest.h>
 
@@ -7,6 +8,7 @@
 
 #include "support/few_entries.hpp"
 #include "support/product_check.hpp"
+#include "support/where_it_runs.hpp"
 
 namespace product {
 namespace {
@@ -90,10 +92,12 @@ void in_every_layout(Generator& generator) {
 }
 
 TEST(EveryLayout, OfQuaternions) {
+  HEDDLE_DEEP_CHECK_ONLY();
   Seed seed(503);
   in_every_layout<quaternion<double>>(seed.generator);
 }
 TEST(EveryLayout, OfBlocks) {
+  HEDDLE_DEEP_CHECK_ONLY();
   Seed seed(504);
   in_every_layout<block<double, 3, 3>>(seed.generator);
 }

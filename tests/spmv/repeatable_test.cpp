@@ -1,3 +1,4 @@
+// Runs in the release.
 // The same bits for any number of threads and any schedule: y, the fused dot, the fused residual.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// Runs in both builds.
 // One stored matrix with several schedules: the same bits as from separate builds.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// Runs in both builds.
 // Block conjugate gradients against dense solves, and against single solves by conjugate gradient.
 #include "heddle/block_conjugate_gradient.hpp"
 
@@ -13,6 +14,7 @@
 #include "heddle/problems.hpp"
 #include "support/few_entries.hpp"
 #include "support/systems/block_systems.hpp"
+#include "support/where_it_runs.hpp"
 
 namespace heddle::test::block_conjugate_gradient {
 namespace {
@@ -25,6 +27,7 @@ using Entries =
 TYPED_TEST_SUITE(BlockConjugateGradientOf, FewOf<Entries>);
 
 TYPED_TEST(BlockConjugateGradientOf, AgreesWithADenseSolver) {
+  HEDDLE_RELEASE_ONLY();
   using E = TypeParam;
   Generator generator(1);
   for (const Index rows : {1, 2, 5, 37, 90}) {
@@ -98,6 +101,7 @@ TYPED_TEST(BlockConjugateGradientOf, SurvivesDependentColumns) {
 
 /// The Krylov space of all columns takes fewer iterations than the fastest single solve.
 TEST(BlockConjugateGradient, TakesFewerIterationsThanSingleSolves) {
+  HEDDLE_RELEASE_ONLY();
   using E = real<double>;
   const CsrMatrix<E> matrix = poisson(4000, 1);
   const Operator<E> A(matrix, Plan{});
@@ -137,6 +141,7 @@ TEST(BlockConjugateGradient, TakesNormsThatAreFarApart) {
 }
 
 TEST(BlockConjugateGradient, RepeatsItsBitsWithAnyThreads) {
+  HEDDLE_RELEASE_ONLY();
   using E = complex<double>;
   Generator generator(6);
   const System<E> system = random_system<E>(5000, 3, 0.05, 0, generator);

@@ -1,3 +1,4 @@
+// Runs in the release.
 // Gram matrices and combinations of many fields in one walk.
 #include "base/long_double.hpp"
 #include "support/field_blocks.hpp"

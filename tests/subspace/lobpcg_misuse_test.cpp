@@ -1,3 +1,4 @@
+// Runs in both builds.
 // How LOBPCG ends without convergence, and what it refuses.
 #include <gtest/gtest.h>
 
@@ -12,6 +13,7 @@
 #include "support/message_of.hpp"
 #include "support/refusing_memory.hpp"
 #include "support/systems/eigen_systems.hpp"
+#include "support/where_it_runs.hpp"
 
 namespace heddle::test::lobpcg_misuse {
 namespace {
@@ -51,6 +53,7 @@ TEST_F(LobpcgEnds, AtItsLimits) {
 }
 
 TEST_F(LobpcgEnds, WhereRoundingDoes) {
+  HEDDLE_RELEASE_ONLY();
   const Operator<E> A = hermitian(120);
   const EigenReport report = solve(A, {.count = 4, .tolerance = 0});
   EXPECT_EQ(report.status, Status::accuracy_limit) << name(report.status);

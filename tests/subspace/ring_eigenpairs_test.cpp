@@ -1,3 +1,4 @@
+// Runs in the release.
 // Small dense Hermitian matrices over each ring, compared with Eigen on the real expansion.
 #include "solvers/subspace/ring_eigenpairs.hpp"
 

@@ -1,3 +1,4 @@
+// Runs in the release.
 // Kernels compiled ahead by threads of their own.
 #include "tuning/search/ahead_compiler.hpp"
 

@@ -1,3 +1,4 @@
+// Runs in both builds.
 // Trials over operators: a prepared plan is right, has the reported cost, and is timed.
 #include "tuning/search/operator_trials.hpp"
 
@@ -10,6 +11,7 @@
 #include "support/entry_definitions.hpp"
 #include "support/random_matrix.hpp"
 #include "support/refusing_memory.hpp"
+#include "support/where_it_runs.hpp"
 #include "tuning/search/reference_product.hpp"
 
 namespace {
@@ -35,6 +37,7 @@ std::vector<AnyMatrix> some_matrices(Generator& generator) {
 }
 
 TEST(OperatorTrials, TimesEveryPlanThatIsRight) {
+  HEDDLE_RELEASE_ONLY();
   Seed seed(5401);
   for (const AnyMatrix& matrix : some_matrices(seed.generator)) {
     SCOPED_TRACE(std::string(matrix.entry().name()));

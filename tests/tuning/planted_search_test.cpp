@@ -1,3 +1,4 @@
+// Runs in the release.
 // Searches over planted landscapes under a noisy, drifting clock, and over a table of measured
 // times.
 #include <gtest/gtest.h>
@@ -17,6 +18,7 @@
 #include "support/tuning/landscapes.hpp"
 #include "support/tuning/random_plan.hpp"
 #include "support/tuning/synthetic_trials.hpp"
+#include "support/where_it_runs.hpp"
 
 namespace {
 
@@ -143,6 +145,7 @@ TEST(PrunedSearch, IsNearTheFullOneInATwentiethOfItsTime) {
 }
 
 TEST(PrunedSearch, IsNearTheBestOfTwoThousandRandomPlansAndADescentFromIt) {
+  HEDDLE_DEEP_CHECK_ONLY();
   for (const SearchSetting& setting : settings()) {
     SCOPED_TRACE(setting.name);
     const SearchSpace whole = SearchSpace::whole(subject_of(setting.objective), setting.device);

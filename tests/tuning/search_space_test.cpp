@@ -1,3 +1,4 @@
+// Runs in the release.
 // The plans of the tuner's spaces: each is a valid plan, each runs on its device, and none occurs
 // twice.
 #include "heddle/tuning/search_space.hpp"

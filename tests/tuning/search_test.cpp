@@ -1,3 +1,4 @@
+// Runs in the release.
 // Properties of every search, whatever the times: order, limits, refusals, and early ends.
 #include <gtest/gtest.h>
 

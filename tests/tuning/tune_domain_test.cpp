@@ -1,3 +1,4 @@
+// Runs in the release.
 // Plans for all matrices of a domain: the choice among scores, and the tuner over synthetic times.
 #include <gtest/gtest.h>
 
