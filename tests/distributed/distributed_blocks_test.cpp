@@ -13,7 +13,7 @@
 #include "heddle/earlier_solutions.hpp"
 #include "heddle/jacobi.hpp"
 #include "heddle/operator.hpp"
-#include "solvers/subspace/field_block.hpp"
+#include "solvers/blocks/field_block.hpp"
 #include "support/blocks_on_ranks.hpp"
 #include "support/few_entries.hpp"
 #include "support/random_matrix.hpp"

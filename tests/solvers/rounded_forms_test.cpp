@@ -14,7 +14,7 @@
 #include "heddle/deflation.hpp"
 #include "heddle/jacobi.hpp"
 #include "heddle/operator.hpp"
-#include "solvers/subspace/ring_eigenpairs.hpp"
+#include "solvers/blocks/ring_eigenpairs.hpp"
 #include "support/systems/block_systems.hpp"
 #include "support/systems/gauge_matrices.hpp"
 

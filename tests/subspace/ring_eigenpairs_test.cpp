@@ -1,6 +1,6 @@
 // Runs in the release.
 // Small dense Hermitian matrices over each ring, compared with Eigen on the real expansion.
-#include "solvers/subspace/ring_eigenpairs.hpp"
+#include "solvers/blocks/ring_eigenpairs.hpp"
 
 #include <gtest/gtest.h>
 

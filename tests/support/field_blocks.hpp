@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "solvers/subspace/field_block.hpp"
+#include "solvers/blocks/field_block.hpp"
 #include "support/random_matrix.hpp"
 
 namespace heddle::test {

@@ -11,10 +11,10 @@
 
 #include "base/long_double.hpp"
 #include "positive_system.hpp"
+#include "solvers/blocks/field_block.hpp"
+#include "solvers/blocks/field_block_cuda.hpp"
 #include "solvers/operators/operator_checks.hpp"
 #include "solvers/operators/spectrum.hpp"
-#include "solvers/subspace/field_block.hpp"
-#include "solvers/subspace/field_block_cuda.hpp"
 
 namespace heddle {
 

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "solvers/subspace/ring_matrix.hpp"
+#include "solvers/blocks/ring_matrix.hpp"
 
 namespace heddle::detail {
 

@@ -13,8 +13,8 @@
 
 #include "heddle/linear_operator.hpp"
 #include "heddle/preconditioner.hpp"
-#include "solvers/subspace/field_block.hpp"
-#include "solvers/subspace/ring_eigenpairs.hpp"
+#include "solvers/blocks/field_block.hpp"
+#include "solvers/blocks/ring_eigenpairs.hpp"
 
 namespace heddle::detail {
 

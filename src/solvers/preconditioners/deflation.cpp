@@ -7,9 +7,9 @@
 #include "coarse_space.hpp"
 #include "heddle/config.hpp"
 #include "preconditioner_fields.hpp"
+#include "solvers/blocks/field_block_cuda.hpp"
 #include "solvers/operators/operator_checks.hpp"
 #include "solvers/operators/spectrum.hpp"
-#include "solvers/subspace/field_block_cuda.hpp"
 
 namespace heddle {
 

@@ -12,10 +12,10 @@
 #include <utility>
 #include <vector>
 
-#include "field_block.hpp"
 #include "heddle/kernels/loop_state.hpp"
 #include "heddle/preconditioner.hpp"
-#include "ring_eigenpairs.hpp"
+#include "solvers/blocks/field_block.hpp"
+#include "solvers/blocks/ring_eigenpairs.hpp"
 
 namespace heddle::detail {
 

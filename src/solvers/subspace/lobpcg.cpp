@@ -4,8 +4,8 @@
 #include <string>
 
 #include "base/long_double.hpp"
-#include "field_block_cuda.hpp"
 #include "lobpcg_loop.hpp"
+#include "solvers/blocks/field_block_cuda.hpp"
 #include "solvers/operators/operator_checks.hpp"
 
 namespace heddle {

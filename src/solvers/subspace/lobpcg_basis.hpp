@@ -11,10 +11,10 @@
 #include <utility>
 #include <vector>
 
-#include "field_block.hpp"
 #include "heddle/linear_operator.hpp"
 #include "heddle/report.hpp"
 #include "projected_eigenproblem.hpp"
+#include "solvers/blocks/field_block.hpp"
 
 namespace heddle::detail {
 

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "ring_eigenpairs.hpp"
+#include "solvers/blocks/ring_eigenpairs.hpp"
 
 namespace heddle::detail {
 
