@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-#include "heddle/detail/generation.hpp"
+#include "heddle/detail/changing.hpp"
 #include "heddle/edit_batch.hpp"
 #include "heddle/export.hpp"
 #include "heddle/hierarchical_matrix.hpp"

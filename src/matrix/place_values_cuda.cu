@@ -5,7 +5,7 @@
 
 #include "base/device_cuda.hpp"
 #include "base/launch_cuda.cuh"
-#include "base/range.hpp"
+#include "base/profiler_range.hpp"
 #include "heddle/detail/place_values.hpp"
 #include "heddle/error.hpp"
 #include "value_tiles.hpp"

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "base/memory_limits.hpp"
-#include "base/range.hpp"
+#include "base/profiler_range.hpp"
 #include "base/unset_array.hpp"
 #include "gpu_pattern.hpp"
 #include "heddle/config.hpp"

@@ -14,7 +14,7 @@
 
 #include "base/cores.hpp"
 #include "base/openmp_places.hpp"
-#include "base/range.hpp"
+#include "base/profiler_range.hpp"
 #include "base/text/hash.hpp"
 #include "embedded_headers.hpp"
 #include "kernel_cache.hpp"

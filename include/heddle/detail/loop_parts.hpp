@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "heddle/detail/basis_room.hpp"
-#include "heddle/detail/run.hpp"
+#include "heddle/detail/method_loop.hpp"
 #include "heddle/linear_operator.hpp"
 #include "heddle/preconditioner.hpp"
 

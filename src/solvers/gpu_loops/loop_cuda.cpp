@@ -4,7 +4,7 @@
 #include <cmath>
 #include <thread>
 
-#include "base/range.hpp"
+#include "base/profiler_range.hpp"
 #include "base/stream_watch_cuda.hpp"
 #include "heddle/error.hpp"
 #include "ranks_in_loop.hpp"

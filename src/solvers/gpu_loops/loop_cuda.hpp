@@ -12,7 +12,7 @@
 #include "base/cuda_call.hpp"
 #include "base/cuda_handles.hpp"
 #include "heddle/array.hpp"
-#include "heddle/detail/run.hpp"
+#include "heddle/detail/method_loop.hpp"
 #include "loop_note_cuda.hpp"
 
 namespace heddle::cuda {

@@ -3,8 +3,8 @@
 
 #include <memory>
 
+#include "heddle/detail/method_loop.hpp"
 #include "heddle/detail/product_cuda.hpp"
-#include "heddle/detail/run.hpp"
 #include "persistent_program.hpp"
 
 namespace heddle::cuda {

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "base/cores.hpp"
-#include "base/range.hpp"
+#include "base/profiler_range.hpp"
 #include "heddle/krylov_solver.hpp"
 #include "method_rows.hpp"
 #include "other_runs.hpp"

@@ -10,7 +10,7 @@
 
 #include "base/long_double.hpp"
 #include "base/memory_limits.hpp"
-#include "base/range.hpp"
+#include "base/profiler_range.hpp"
 #include "base/text/readable.hpp"
 #include "fields/fits_in_place.hpp"
 #include "fields/vector_operations_cuda.hpp"

@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "base/long_double.hpp"
-#include "heddle/detail/generation.hpp"
+#include "heddle/detail/changing.hpp"
 #include "heddle/detail/sliced_operator.hpp"
 
 namespace heddle::detail {

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "base/cores.hpp"
-#include "base/range.hpp"
+#include "base/profiler_range.hpp"
 #include "block_column.hpp"
 #include "block_conjugate_gradient_basis.hpp"
 #include "block_solve.hpp"

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/range.hpp"
+#include "base/profiler_range.hpp"
 #include "eigen_loop.hpp"
 #include "lobpcg_basis.hpp"
 #include "solvers/operators/operator_checks.hpp"

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/range.hpp"
+#include "base/profiler_range.hpp"
 #include "fields/fits_in_place.hpp"
 #include "heddle/lsmr.hpp"
 #include "lsmr_recurrence.hpp"
