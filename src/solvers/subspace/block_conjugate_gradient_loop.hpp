@@ -8,20 +8,76 @@
 #include <limits>
 #include <memory>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
 #include "base/cores.hpp"
 #include "base/profiler_range.hpp"
-#include "block_column.hpp"
 #include "block_conjugate_gradient_basis.hpp"
-#include "block_solve.hpp"
+#include "heddle/block_conjugate_gradient.hpp"
+#include "heddle/kernels/loop_state.hpp"
 #include "solvers/operators/operator_checks.hpp"
 #include "solvers/stopping/report_text.hpp"
+#include "solvers/stopping/solve_decisions.hpp"
 #include "solvers/stopping/solve_walk.hpp"
 #include "solvers/stopping/stop_requests.hpp"
 
 namespace heddle::detail {
+
+template <class S>
+struct BlockSystem {
+  OperatorReference<S> matrix;
+  std::shared_ptr<Preconditioner<S>> preconditioner;  // null for none
+  SolverOptions options;
+};
+
+/// The loop that `BlockConjugateGradient` owns, whatever its ring.
+template <class S>
+class BlockSolve {
+ public:
+  explicit BlockSolve(BlockSystem<S> system) : system_(std::move(system)) {}
+  virtual ~BlockSolve() = default;
+
+  /// Number of columns that there is room for.
+  virtual int columns() const = 0;
+  /// Makes room for `columns` columns, in place of the previous room.
+  virtual void reserve(int columns) = 0;
+  /// Solves for at most as many columns as there is room for.
+  virtual std::vector<Report> solve(std::span<const FieldView<const S>> b,
+                                    std::span<const FieldView<S>> x) = 0;
+
+  const BlockSystem<S>& system() const { return system_; }
+  void set_options(SolverOptions options) { system_.options = std::move(options); }
+
+  std::vector<std::vector<double>> history;  // for each column
+  long long memory = 0;
+
+ private:
+  BlockSystem<S> system_;
+};
+
+/// A column: its solve, and its place in the current run.
+template <class T>
+struct BlockColumn {
+  static bool is_limit(device::LoopEnd end) {
+    return end == device::loop_limit || end == device::loop_time || end == device::loop_cancelled;
+  }
+  bool has_no_number() const { return !methods::is_finite(state.squared_b); }
+  double relative(T squared) const {
+    return static_cast<double>(decisions::relative(state, std::sqrt(squared)));
+  }
+
+  SolveState<T> state{};
+  device::LoopEnd end_of_run = device::loop_runs;  // end of its last run
+  T least = 0;                                     // |r|^2 when |r| was last halved
+  long long halved = 0;                            // the iteration then
+  T drop = 0;  // |r|^2 of the iterate that was kept last, in this run
+  bool has_drop = false;
+  bool has_left = false;          // left the run before its end
+  bool has_arrived = false;       // by the recurrence, in its last iteration
+  std::vector<double> residuals;  // residuals of the current run, for the history
+};
 
 template <Ring R, class S>
 class BlockConjugateGradientLoop final : public BlockSolve<S> {

@@ -4,19 +4,49 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <memory>
 #include <numeric>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "base/profiler_range.hpp"
-#include "eigen_loop.hpp"
+#include "heddle/lobpcg.hpp"
 #include "lobpcg_basis.hpp"
 #include "solvers/operators/operator_checks.hpp"
 #include "solvers/stopping/stop_requests.hpp"
 
 namespace heddle::detail {
+
+/// The parts of a solver of eigenpairs.
+template <class S>
+struct EigenSystem {
+  OperatorReference<S> matrix;
+  std::optional<OperatorReference<S>> mass;
+  std::shared_ptr<Preconditioner<S>> preconditioner;  // null for none
+  EigenOptions options;                               // resolved: no `by_...`
+  int vectors() const { return options.count + options.guard; }
+  /// Number of fields: vectors, directions and last directions, with their images, and the next of
+  /// two of these.
+  int fields() const { return vectors() * ((mass ? 9 : 6) + 2); }
+};
+
+/// The loop that `Lobpcg` owns, whatever its ring.
+template <class S>
+class EigenLoop {
+ public:
+  explicit EigenLoop(EigenSystem<S> system) : system_(std::move(system)) {}
+  virtual ~EigenLoop() = default;
+  virtual EigenReport solve(std::span<const FieldView<S>> x) = 0;
+
+  const EigenSystem<S>& system() const { return system_; }
+  long long memory = 0;
+
+ private:
+  EigenSystem<S> system_;
+};
 
 template <Ring R, class S>
 class LobpcgLoop final : public EigenLoop<S> {
