@@ -1,8 +1,8 @@
 # heddle_unite(list folder [ROOMS names] [NAME name] [ONLY regex] [EXCEPT regex]): in a build that
 # compiles files together, joins files of a library folder and its rooms, or of these rooms alone, that
 # match `ONLY` into a few. `EXCEPT` leaves out files with names of helpers that another file has too, with
-# options of their own, or with loops that take long alone. The folder's name stays in the path, by which
-# files get options.
+# options of their own, or with loops that take long alone; `full_sources` are left out as well. The
+# folder's name stays in the path, by which files get options.
 function(heddle_unite list folder)
   cmake_parse_arguments(PARSE_ARGV 2 arg "" "ROOMS;NAME;ONLY;EXCEPT" "")
   if(NOT CMAKE_UNITY_BUILD)
@@ -15,6 +15,7 @@ function(heddle_unite list folder)
   endif()
   list(FILTER members INCLUDE REGEX "/${folder}/${rooms}[^/]*(${arg_ONLY})[^/]*\\.cpp$")
   list(FILTER members EXCLUDE REGEX "/[^/]*(_cuda${arg_EXCEPT})[^/]*\\.cpp$")
+  list(REMOVE_ITEM members ${full_sources})
   list(REMOVE_ITEM ${list} ${members})
   # Equal numbers in each batch, and at most 16.
   list(LENGTH members count)

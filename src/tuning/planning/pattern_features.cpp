@@ -1,3 +1,4 @@
+// Optimised in full.
 #include "heddle/tuning/pattern_features.hpp"
 
 #include <algorithm>

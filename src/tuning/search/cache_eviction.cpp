@@ -1,3 +1,4 @@
+// Optimised in full.
 #include "cache_eviction.hpp"
 
 #include "base/cache_size.hpp"

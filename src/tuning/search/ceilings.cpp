@@ -1,3 +1,4 @@
+// Optimised in full.
 // Upper limits of a device's speed: measured, or typical for devices of its kind.
 #include <algorithm>
 

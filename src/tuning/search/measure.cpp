@@ -1,3 +1,4 @@
+// Optimised in full.
 #include "heddle/tuning/measure.hpp"
 
 #include <algorithm>

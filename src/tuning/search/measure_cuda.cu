@@ -1,3 +1,4 @@
+// Optimised in full.
 #include <algorithm>
 #include <memory>
 

@@ -1,3 +1,4 @@
+// Optimised in full.
 #include "reference_product.hpp"
 
 #include <cmath>
