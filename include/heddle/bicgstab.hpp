@@ -1,8 +1,8 @@
 // BiCGStab, preconditioned from the right, for systems that are not Hermitian.
 #pragma once
 
+#include "heddle/detail/solver_of.hpp"
 #include "heddle/export.hpp"
-#include "heddle/krylov_solver.hpp"
 
 namespace heddle {
 
@@ -10,27 +10,18 @@ namespace heddle {
 /// BiCGStab on the real expansion), or those of the entry's ring. In the quaternion form omega
 /// stays real, because only then is v -> v - A v omega linear over quaternions from the right.
 template <class S>
-class HEDDLE_EXPORT BiCGStab final : public KrylovSolver<S> {
+class HEDDLE_EXPORT BiCGStab final : public detail::SolverOf<S, BiCGStab> {
  public:
-  explicit BiCGStab(OperatorReference<S> matrix, SolverOptions options = {})
-      : BiCGStab(std::move(matrix), nullptr, std::move(options)) {}
+  using detail::SolverOf<S, BiCGStab>::SolverOf;
 
-  /// Takes the preconditioner: one of the library's, or any class derived from `Preconditioner<S>`.
-  template <class P>
-    requires std::is_base_of_v<Preconditioner<S>, P>
-  BiCGStab(OperatorReference<S> matrix, P preconditioner, SolverOptions options = {})
-      : BiCGStab(std::move(matrix), std::make_shared<P>(std::move(preconditioner)),
-                 std::move(options)) {}
-
-  /// Null for none.
-  BiCGStab(OperatorReference<S> matrix, std::shared_ptr<Preconditioner<S>> preconditioner,
-           SolverOptions options = {});
+ private:
+  friend class detail::SolverOf<S, BiCGStab>;
+  static detail::MethodOver<S> method(const LinearOperator<S>& matrix,
+                                      const Preconditioner<S>* preconditioner);
 };
 
 template <class M>
-BiCGStab(M&&) -> BiCGStab<operator_scalar_t<M>>;
-template <class M>
-BiCGStab(M&&, SolverOptions) -> BiCGStab<operator_scalar_t<M>>;
+BiCGStab(M&&, SolverOptions = {}) -> BiCGStab<operator_scalar_t<M>>;
 template <class M, class P>
 BiCGStab(M&&, P&&, SolverOptions = {}) -> BiCGStab<operator_scalar_t<M>>;
 

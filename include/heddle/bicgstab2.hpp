@@ -1,8 +1,8 @@
 // BiCGStab(2), preconditioned from the right, for systems on which BiCGStab stalls.
 #pragma once
 
+#include "heddle/detail/solver_of.hpp"
 #include "heddle/export.hpp"
-#include "heddle/krylov_solver.hpp"
 
 namespace heddle {
 
@@ -11,27 +11,18 @@ namespace heddle {
 /// imaginary axis, where polynomials of degree 1 reduce nothing. The coefficients are those that
 /// BiCGStab takes; in the quaternion form those of the polynomial are real.
 template <class S>
-class HEDDLE_EXPORT BiCGStab2 final : public KrylovSolver<S> {
+class HEDDLE_EXPORT BiCGStab2 final : public detail::SolverOf<S, BiCGStab2> {
  public:
-  explicit BiCGStab2(OperatorReference<S> matrix, SolverOptions options = {})
-      : BiCGStab2(std::move(matrix), nullptr, std::move(options)) {}
+  using detail::SolverOf<S, BiCGStab2>::SolverOf;
 
-  /// Takes the preconditioner: one of the library's, or any class derived from `Preconditioner<S>`.
-  template <class P>
-    requires std::is_base_of_v<Preconditioner<S>, P>
-  BiCGStab2(OperatorReference<S> matrix, P preconditioner, SolverOptions options = {})
-      : BiCGStab2(std::move(matrix), std::make_shared<P>(std::move(preconditioner)),
-                  std::move(options)) {}
-
-  /// Null for none.
-  BiCGStab2(OperatorReference<S> matrix, std::shared_ptr<Preconditioner<S>> preconditioner,
-            SolverOptions options = {});
+ private:
+  friend class detail::SolverOf<S, BiCGStab2>;
+  static detail::MethodOver<S> method(const LinearOperator<S>& matrix,
+                                      const Preconditioner<S>* preconditioner);
 };
 
 template <class M>
-BiCGStab2(M&&) -> BiCGStab2<operator_scalar_t<M>>;
-template <class M>
-BiCGStab2(M&&, SolverOptions) -> BiCGStab2<operator_scalar_t<M>>;
+BiCGStab2(M&&, SolverOptions = {}) -> BiCGStab2<operator_scalar_t<M>>;
 template <class M, class P>
 BiCGStab2(M&&, P&&, SolverOptions = {}) -> BiCGStab2<operator_scalar_t<M>>;
 

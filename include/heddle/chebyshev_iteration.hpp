@@ -2,8 +2,8 @@
 // eigenvalues rather than from inner products: smoothers, and solvers where sums are expensive.
 #pragma once
 
+#include "heddle/detail/solver_of.hpp"
 #include "heddle/export.hpp"
-#include "heddle/krylov_solver.hpp"
 
 namespace heddle {
 
@@ -22,27 +22,18 @@ namespace heddle {
 /// solve over any other operator; `enqueue` waits for it. If it finds that the matrix or the
 /// preconditioner is not positive definite, the report says `indefinite`.
 template <class S>
-class HEDDLE_EXPORT ChebyshevIteration final : public KrylovSolver<S> {
+class HEDDLE_EXPORT ChebyshevIteration final : public detail::SolverOf<S, ChebyshevIteration> {
  public:
-  explicit ChebyshevIteration(OperatorReference<S> matrix, SolverOptions options = {})
-      : ChebyshevIteration(std::move(matrix), nullptr, std::move(options)) {}
+  using detail::SolverOf<S, ChebyshevIteration>::SolverOf;
 
-  /// Takes the preconditioner: one of the library's, or any class derived from `Preconditioner<S>`.
-  template <class P>
-    requires std::is_base_of_v<Preconditioner<S>, P>
-  ChebyshevIteration(OperatorReference<S> matrix, P preconditioner, SolverOptions options = {})
-      : ChebyshevIteration(std::move(matrix), std::make_shared<P>(std::move(preconditioner)),
-                           std::move(options)) {}
-
-  /// Null for none.
-  ChebyshevIteration(OperatorReference<S> matrix, std::shared_ptr<Preconditioner<S>> preconditioner,
-                     SolverOptions options = {});
+ private:
+  friend class detail::SolverOf<S, ChebyshevIteration>;
+  static detail::MethodOver<S> method(const LinearOperator<S>& matrix,
+                                      const Preconditioner<S>* preconditioner);
 };
 
 template <class M>
-ChebyshevIteration(M&&) -> ChebyshevIteration<operator_scalar_t<M>>;
-template <class M>
-ChebyshevIteration(M&&, SolverOptions) -> ChebyshevIteration<operator_scalar_t<M>>;
+ChebyshevIteration(M&&, SolverOptions = {}) -> ChebyshevIteration<operator_scalar_t<M>>;
 template <class M, class P>
 ChebyshevIteration(M&&, P&&, SolverOptions = {}) -> ChebyshevIteration<operator_scalar_t<M>>;
 
@@ -55,27 +46,18 @@ extern template class ChebyshevIteration<long double>;
 /// upper) of the interval, stated or estimated as above, for matrices as above. An omega that does
 /// not suit the eigenvalues makes the residual grow: the solve ends as `stagnated`.
 template <class S>
-class HEDDLE_EXPORT Richardson final : public KrylovSolver<S> {
+class HEDDLE_EXPORT Richardson final : public detail::SolverOf<S, Richardson> {
  public:
-  explicit Richardson(OperatorReference<S> matrix, SolverOptions options = {})
-      : Richardson(std::move(matrix), nullptr, std::move(options)) {}
+  using detail::SolverOf<S, Richardson>::SolverOf;
 
-  /// Takes the preconditioner: one of the library's, or any class derived from `Preconditioner<S>`.
-  template <class P>
-    requires std::is_base_of_v<Preconditioner<S>, P>
-  Richardson(OperatorReference<S> matrix, P preconditioner, SolverOptions options = {})
-      : Richardson(std::move(matrix), std::make_shared<P>(std::move(preconditioner)),
-                   std::move(options)) {}
-
-  /// Null for none.
-  Richardson(OperatorReference<S> matrix, std::shared_ptr<Preconditioner<S>> preconditioner,
-             SolverOptions options = {});
+ private:
+  friend class detail::SolverOf<S, Richardson>;
+  static detail::MethodOver<S> method(const LinearOperator<S>& matrix,
+                                      const Preconditioner<S>* preconditioner);
 };
 
 template <class M>
-Richardson(M&&) -> Richardson<operator_scalar_t<M>>;
-template <class M>
-Richardson(M&&, SolverOptions) -> Richardson<operator_scalar_t<M>>;
+Richardson(M&&, SolverOptions = {}) -> Richardson<operator_scalar_t<M>>;
 template <class M, class P>
 Richardson(M&&, P&&, SolverOptions = {}) -> Richardson<operator_scalar_t<M>>;
 

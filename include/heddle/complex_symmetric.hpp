@@ -1,8 +1,8 @@
 // COCG and COCR for complex symmetric systems: Helmholtz with absorbing boundaries, eddy currents.
 #pragma once
 
+#include "heddle/detail/solver_of.hpp"
 #include "heddle/export.hpp"
-#include "heddle/krylov_solver.hpp"
 
 namespace heddle {
 
@@ -12,27 +12,18 @@ namespace heddle {
 /// vectors, r^T r = 0 with nonzero r, end it as a breakdown. Real symmetric systems may be
 /// indefinite.
 template <class S>
-class HEDDLE_EXPORT Cocg final : public KrylovSolver<S> {
+class HEDDLE_EXPORT Cocg final : public detail::SolverOf<S, Cocg> {
  public:
-  explicit Cocg(OperatorReference<S> matrix, SolverOptions options = {})
-      : Cocg(std::move(matrix), nullptr, std::move(options)) {}
+  using detail::SolverOf<S, Cocg>::SolverOf;
 
-  /// Takes the preconditioner: one of the library's, or any class derived from `Preconditioner<S>`.
-  template <class P>
-    requires std::is_base_of_v<Preconditioner<S>, P>
-  Cocg(OperatorReference<S> matrix, P preconditioner, SolverOptions options = {})
-      : Cocg(std::move(matrix), std::make_shared<P>(std::move(preconditioner)),
-             std::move(options)) {}
-
-  /// Null for none.
-  Cocg(OperatorReference<S> matrix, std::shared_ptr<Preconditioner<S>> preconditioner,
-       SolverOptions options = {});
+ private:
+  friend class detail::SolverOf<S, Cocg>;
+  static detail::MethodOver<S> method(const LinearOperator<S>& matrix,
+                                      const Preconditioner<S>* preconditioner);
 };
 
 template <class M>
-Cocg(M&&) -> Cocg<operator_scalar_t<M>>;
-template <class M>
-Cocg(M&&, SolverOptions) -> Cocg<operator_scalar_t<M>>;
+Cocg(M&&, SolverOptions = {}) -> Cocg<operator_scalar_t<M>>;
 template <class M, class P>
 Cocg(M&&, P&&, SolverOptions = {}) -> Cocg<operator_scalar_t<M>>;
 
@@ -42,27 +33,18 @@ extern template class Cocg<long double>;
 
 /// The same for conjugate residuals, which converge more smoothly than COCG for one more vector.
 template <class S>
-class HEDDLE_EXPORT Cocr final : public KrylovSolver<S> {
+class HEDDLE_EXPORT Cocr final : public detail::SolverOf<S, Cocr> {
  public:
-  explicit Cocr(OperatorReference<S> matrix, SolverOptions options = {})
-      : Cocr(std::move(matrix), nullptr, std::move(options)) {}
+  using detail::SolverOf<S, Cocr>::SolverOf;
 
-  /// Takes the preconditioner: one of the library's, or any class derived from `Preconditioner<S>`.
-  template <class P>
-    requires std::is_base_of_v<Preconditioner<S>, P>
-  Cocr(OperatorReference<S> matrix, P preconditioner, SolverOptions options = {})
-      : Cocr(std::move(matrix), std::make_shared<P>(std::move(preconditioner)),
-             std::move(options)) {}
-
-  /// Null for none.
-  Cocr(OperatorReference<S> matrix, std::shared_ptr<Preconditioner<S>> preconditioner,
-       SolverOptions options = {});
+ private:
+  friend class detail::SolverOf<S, Cocr>;
+  static detail::MethodOver<S> method(const LinearOperator<S>& matrix,
+                                      const Preconditioner<S>* preconditioner);
 };
 
 template <class M>
-Cocr(M&&) -> Cocr<operator_scalar_t<M>>;
-template <class M>
-Cocr(M&&, SolverOptions) -> Cocr<operator_scalar_t<M>>;
+Cocr(M&&, SolverOptions = {}) -> Cocr<operator_scalar_t<M>>;
 template <class M, class P>
 Cocr(M&&, P&&, SolverOptions = {}) -> Cocr<operator_scalar_t<M>>;
 

@@ -1,8 +1,8 @@
 // The conjugate residual method for Hermitian systems.
 #pragma once
 
+#include "heddle/detail/solver_of.hpp"
 #include "heddle/export.hpp"
-#include "heddle/krylov_solver.hpp"
 
 namespace heddle {
 
@@ -11,27 +11,18 @@ namespace heddle {
 /// operators whose entries have no adjoint. The preconditioner must be positive definite, or the
 /// report says `indefinite`.
 template <class S>
-class HEDDLE_EXPORT ConjugateResidual final : public KrylovSolver<S> {
+class HEDDLE_EXPORT ConjugateResidual final : public detail::SolverOf<S, ConjugateResidual> {
  public:
-  explicit ConjugateResidual(OperatorReference<S> matrix, SolverOptions options = {})
-      : ConjugateResidual(std::move(matrix), nullptr, std::move(options)) {}
+  using detail::SolverOf<S, ConjugateResidual>::SolverOf;
 
-  /// Takes the preconditioner: one of the library's, or any class derived from `Preconditioner<S>`.
-  template <class P>
-    requires std::is_base_of_v<Preconditioner<S>, P>
-  ConjugateResidual(OperatorReference<S> matrix, P preconditioner, SolverOptions options = {})
-      : ConjugateResidual(std::move(matrix), std::make_shared<P>(std::move(preconditioner)),
-                          std::move(options)) {}
-
-  /// Null for none.
-  ConjugateResidual(OperatorReference<S> matrix, std::shared_ptr<Preconditioner<S>> preconditioner,
-                    SolverOptions options = {});
+ private:
+  friend class detail::SolverOf<S, ConjugateResidual>;
+  static detail::MethodOver<S> method(const LinearOperator<S>& matrix,
+                                      const Preconditioner<S>* preconditioner);
 };
 
 template <class M>
-ConjugateResidual(M&&) -> ConjugateResidual<operator_scalar_t<M>>;
-template <class M>
-ConjugateResidual(M&&, SolverOptions) -> ConjugateResidual<operator_scalar_t<M>>;
+ConjugateResidual(M&&, SolverOptions = {}) -> ConjugateResidual<operator_scalar_t<M>>;
 template <class M, class P>
 ConjugateResidual(M&&, P&&, SolverOptions = {}) -> ConjugateResidual<operator_scalar_t<M>>;
 

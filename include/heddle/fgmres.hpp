@@ -1,8 +1,8 @@
 // FGMRES(m) (Saad 1993) for any square system, with a preconditioner that may vary.
 #pragma once
 
+#include "heddle/detail/solver_of.hpp"
 #include "heddle/export.hpp"
-#include "heddle/krylov_solver.hpp"
 
 namespace heddle {
 
@@ -10,27 +10,18 @@ namespace heddle {
 /// accepts any preconditioner, such as a solver (heddle/solver_preconditioner.hpp). Without one it
 /// is GMRES. On a GPU a cycle of m iterations applies the preconditioner m + 1 times.
 template <class S>
-class HEDDLE_EXPORT Fgmres final : public KrylovSolver<S> {
+class HEDDLE_EXPORT Fgmres final : public detail::SolverOf<S, Fgmres> {
  public:
-  explicit Fgmres(OperatorReference<S> matrix, SolverOptions options = {})
-      : Fgmres(std::move(matrix), nullptr, std::move(options)) {}
+  using detail::SolverOf<S, Fgmres>::SolverOf;
 
-  /// Takes the preconditioner: one of the library's, or any class derived from `Preconditioner<S>`.
-  template <class P>
-    requires std::is_base_of_v<Preconditioner<S>, P>
-  Fgmres(OperatorReference<S> matrix, P preconditioner, SolverOptions options = {})
-      : Fgmres(std::move(matrix), std::make_shared<P>(std::move(preconditioner)),
-               std::move(options)) {}
-
-  /// Null for none.
-  Fgmres(OperatorReference<S> matrix, std::shared_ptr<Preconditioner<S>> preconditioner,
-         SolverOptions options = {});
+ private:
+  friend class detail::SolverOf<S, Fgmres>;
+  static detail::MethodOver<S> method(const LinearOperator<S>& matrix,
+                                      const Preconditioner<S>* preconditioner);
 };
 
 template <class M>
-Fgmres(M&&) -> Fgmres<operator_scalar_t<M>>;
-template <class M>
-Fgmres(M&&, SolverOptions) -> Fgmres<operator_scalar_t<M>>;
+Fgmres(M&&, SolverOptions = {}) -> Fgmres<operator_scalar_t<M>>;
 template <class M, class P>
 Fgmres(M&&, P&&, SolverOptions = {}) -> Fgmres<operator_scalar_t<M>>;
 

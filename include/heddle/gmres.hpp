@@ -1,8 +1,8 @@
 // GMRES(m) (Saad and Schultz 1986) for any square system.
 #pragma once
 
+#include "heddle/detail/solver_of.hpp"
 #include "heddle/export.hpp"
-#include "heddle/krylov_solver.hpp"
 
 namespace heddle {
 
@@ -12,27 +12,18 @@ namespace heddle {
 /// recurrence knows the residual of the system itself. A cycle that reduces the true residual by
 /// less than a thousandth counts as a restart that made no progress.
 template <class S>
-class HEDDLE_EXPORT Gmres final : public KrylovSolver<S> {
+class HEDDLE_EXPORT Gmres final : public detail::SolverOf<S, Gmres> {
  public:
-  explicit Gmres(OperatorReference<S> matrix, SolverOptions options = {})
-      : Gmres(std::move(matrix), nullptr, std::move(options)) {}
+  using detail::SolverOf<S, Gmres>::SolverOf;
 
-  /// Takes the preconditioner: one of the library's, or any class derived from `Preconditioner<S>`.
-  template <class P>
-    requires std::is_base_of_v<Preconditioner<S>, P>
-  Gmres(OperatorReference<S> matrix, P preconditioner, SolverOptions options = {})
-      : Gmres(std::move(matrix), std::make_shared<P>(std::move(preconditioner)),
-              std::move(options)) {}
-
-  /// Null for none.
-  Gmres(OperatorReference<S> matrix, std::shared_ptr<Preconditioner<S>> preconditioner,
-        SolverOptions options = {});
+ private:
+  friend class detail::SolverOf<S, Gmres>;
+  static detail::MethodOver<S> method(const LinearOperator<S>& matrix,
+                                      const Preconditioner<S>* preconditioner);
 };
 
 template <class M>
-Gmres(M&&) -> Gmres<operator_scalar_t<M>>;
-template <class M>
-Gmres(M&&, SolverOptions) -> Gmres<operator_scalar_t<M>>;
+Gmres(M&&, SolverOptions = {}) -> Gmres<operator_scalar_t<M>>;
 template <class M, class P>
 Gmres(M&&, P&&, SolverOptions = {}) -> Gmres<operator_scalar_t<M>>;
 

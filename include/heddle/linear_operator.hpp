@@ -160,6 +160,8 @@ class OperatorReference {
 namespace detail {
 template <class S>
 S scalar_of(const LinearOperator<S>&);
+template <class S>
+S scalar_of(const OperatorReference<S>&);
 template <class M>
 auto scalar_of(const std::shared_ptr<M>& matrix) -> decltype(scalar_of(*matrix));
 }  // namespace detail

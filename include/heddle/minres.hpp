@@ -1,8 +1,8 @@
 // MINRES (Paige and Saunders 1975) for Hermitian systems, definite or not.
 #pragma once
 
+#include "heddle/detail/solver_of.hpp"
 #include "heddle/export.hpp"
-#include "heddle/krylov_solver.hpp"
 
 namespace heddle {
 
@@ -11,27 +11,18 @@ namespace heddle {
 /// report says `indefinite`. With one, the recurrence only knows the residual in the
 /// preconditioner's norm: a run may end early or late, and the true residual decides.
 template <class S>
-class HEDDLE_EXPORT Minres final : public KrylovSolver<S> {
+class HEDDLE_EXPORT Minres final : public detail::SolverOf<S, Minres> {
  public:
-  explicit Minres(OperatorReference<S> matrix, SolverOptions options = {})
-      : Minres(std::move(matrix), nullptr, std::move(options)) {}
+  using detail::SolverOf<S, Minres>::SolverOf;
 
-  /// Takes the preconditioner: one of the library's, or any class derived from `Preconditioner<S>`.
-  template <class P>
-    requires std::is_base_of_v<Preconditioner<S>, P>
-  Minres(OperatorReference<S> matrix, P preconditioner, SolverOptions options = {})
-      : Minres(std::move(matrix), std::make_shared<P>(std::move(preconditioner)),
-               std::move(options)) {}
-
-  /// Null for none.
-  Minres(OperatorReference<S> matrix, std::shared_ptr<Preconditioner<S>> preconditioner,
-         SolverOptions options = {});
+ private:
+  friend class detail::SolverOf<S, Minres>;
+  static detail::MethodOver<S> method(const LinearOperator<S>& matrix,
+                                      const Preconditioner<S>* preconditioner);
 };
 
 template <class M>
-Minres(M&&) -> Minres<operator_scalar_t<M>>;
-template <class M>
-Minres(M&&, SolverOptions) -> Minres<operator_scalar_t<M>>;
+Minres(M&&, SolverOptions = {}) -> Minres<operator_scalar_t<M>>;
 template <class M, class P>
 Minres(M&&, P&&, SolverOptions = {}) -> Minres<operator_scalar_t<M>>;
 

@@ -8,12 +8,11 @@
 namespace heddle {
 
 template <class S>
-BiCGStab<S>::BiCGStab(OperatorReference<S> matrix,
-                      std::shared_ptr<Preconditioner<S>> preconditioner, SolverOptions options)
-    : KrylovSolver<S>(
-          matrix, preconditioner, std::move(options),
-          detail::method_over<methods::BiCGStab, true, S>(
-              method_rows::bicgstab, matrix->coefficient_ring(), preconditioner != nullptr)) {}
+detail::MethodOver<S> BiCGStab<S>::method(const LinearOperator<S>& matrix,
+                                          const Preconditioner<S>* preconditioner) {
+  return detail::method_over<methods::BiCGStab, true, S>(
+      method_rows::bicgstab, matrix.coefficient_ring(), preconditioner != nullptr);
+}
 
 template class BiCGStab<float>;
 template class BiCGStab<double>;

@@ -8,12 +8,11 @@
 namespace heddle {
 
 template <class S>
-BiCGStab2<S>::BiCGStab2(OperatorReference<S> matrix,
-                        std::shared_ptr<Preconditioner<S>> preconditioner, SolverOptions options)
-    : KrylovSolver<S>(
-          matrix, preconditioner, std::move(options),
-          detail::method_over<methods::BiCGStab2, true, S>(
-              method_rows::bicgstab2, matrix->coefficient_ring(), preconditioner != nullptr)) {}
+detail::MethodOver<S> BiCGStab2<S>::method(const LinearOperator<S>& matrix,
+                                           const Preconditioner<S>* preconditioner) {
+  return detail::method_over<methods::BiCGStab2, true, S>(
+      method_rows::bicgstab2, matrix.coefficient_ring(), preconditioner != nullptr);
+}
 
 template class BiCGStab2<float>;
 template class BiCGStab2<double>;

@@ -18,17 +18,16 @@ detail::MethodOver<S> steps_of(const MethodInfo& row, bool preconditioned) {
 }  // namespace
 
 template <class S>
-ChebyshevIteration<S>::ChebyshevIteration(OperatorReference<S> matrix,
-                                          std::shared_ptr<Preconditioner<S>> preconditioner,
-                                          SolverOptions options)
-    : KrylovSolver<S>(matrix, preconditioner, std::move(options),
-                      steps_of<S>(method_rows::chebyshev_iteration, preconditioner != nullptr)) {}
+detail::MethodOver<S> ChebyshevIteration<S>::method(const LinearOperator<S>&,
+                                                    const Preconditioner<S>* preconditioner) {
+  return steps_of<S>(method_rows::chebyshev_iteration, preconditioner != nullptr);
+}
 
 template <class S>
-Richardson<S>::Richardson(OperatorReference<S> matrix,
-                          std::shared_ptr<Preconditioner<S>> preconditioner, SolverOptions options)
-    : KrylovSolver<S>(matrix, preconditioner, std::move(options),
-                      steps_of<S>(method_rows::richardson, preconditioner != nullptr)) {}
+detail::MethodOver<S> Richardson<S>::method(const LinearOperator<S>&,
+                                            const Preconditioner<S>* preconditioner) {
+  return steps_of<S>(method_rows::richardson, preconditioner != nullptr);
+}
 
 #define HEDDLE_SOLVERS(S)               \
   template class ChebyshevIteration<S>; \

@@ -25,18 +25,16 @@ detail::MethodOver<S> method_of(const MethodInfo& row, Ring ring, bool precondit
 }  // namespace
 
 template <class S>
-Cocg<S>::Cocg(OperatorReference<S> matrix, std::shared_ptr<Preconditioner<S>> preconditioner,
-              SolverOptions options)
-    : KrylovSolver<S>(matrix, preconditioner, std::move(options),
-                      method_of<methods::Cocg, S>(method_rows::cocg, matrix->ring(),
-                                                  preconditioner != nullptr)) {}
+detail::MethodOver<S> Cocg<S>::method(const LinearOperator<S>& matrix,
+                                      const Preconditioner<S>* preconditioner) {
+  return method_of<methods::Cocg, S>(method_rows::cocg, matrix.ring(), preconditioner != nullptr);
+}
 
 template <class S>
-Cocr<S>::Cocr(OperatorReference<S> matrix, std::shared_ptr<Preconditioner<S>> preconditioner,
-              SolverOptions options)
-    : KrylovSolver<S>(matrix, preconditioner, std::move(options),
-                      method_of<methods::Cocr, S>(method_rows::cocr, matrix->ring(),
-                                                  preconditioner != nullptr)) {}
+detail::MethodOver<S> Cocr<S>::method(const LinearOperator<S>& matrix,
+                                      const Preconditioner<S>* preconditioner) {
+  return method_of<methods::Cocr, S>(method_rows::cocr, matrix.ring(), preconditioner != nullptr);
+}
 
 #define HEDDLE_SOLVERS(S) \
   template class Cocg<S>; \

@@ -31,9 +31,11 @@ bool has_single_reduction(const LinearOperator<S>& matrix,
   return product != nullptr && product->sums_once();
 }
 
+}  // namespace
+
 template <class S>
-detail::MethodOver<S> method_of(const LinearOperator<S>& matrix,
-                                const Preconditioner<S>* preconditioner) {
+detail::MethodOver<S> ConjugateGradient<S>::method(const LinearOperator<S>& matrix,
+                                                   const Preconditioner<S>* preconditioner) {
   const bool preconditioned = preconditioner != nullptr;
   const bool on_copy = &matrix.iterated() != &matrix;
   const MethodInfo row = method_rows::row_of_loop(
@@ -49,15 +51,6 @@ detail::MethodOver<S> method_of(const LinearOperator<S>& matrix,
   }
   return detail::method_over<methods::ConjugateGradient, false, S>(row, Ring::real, preconditioned);
 }
-
-}  // namespace
-
-template <class S>
-ConjugateGradient<S>::ConjugateGradient(OperatorReference<S> matrix,
-                                        std::shared_ptr<Preconditioner<S>> preconditioner,
-                                        SolverOptions options)
-    : KrylovSolver<S>(matrix, preconditioner, std::move(options),
-                      method_of(*matrix, preconditioner.get())) {}
 
 namespace {
 

@@ -8,12 +8,10 @@
 namespace heddle {
 
 template <class S>
-ConjugateResidual<S>::ConjugateResidual(OperatorReference<S> matrix,
-                                        std::shared_ptr<Preconditioner<S>> preconditioner,
-                                        SolverOptions options)
-    : KrylovSolver<S>(matrix, preconditioner, std::move(options),
-                      detail::method_over<methods::ConjugateResidual, false, S>(
-                          method_rows::conjugate_residual, Ring::real, preconditioner != nullptr)) {
+detail::MethodOver<S> ConjugateResidual<S>::method(const LinearOperator<S>&,
+                                                   const Preconditioner<S>* preconditioner) {
+  return detail::method_over<methods::ConjugateResidual, false, S>(
+      method_rows::conjugate_residual, Ring::real, preconditioner != nullptr);
 }
 
 template class ConjugateResidual<float>;

@@ -8,12 +8,11 @@
 namespace heddle {
 
 template <class S>
-Fgmres<S>::Fgmres(OperatorReference<S> matrix, std::shared_ptr<Preconditioner<S>> preconditioner,
-                  SolverOptions options)
-    : KrylovSolver<S>(
-          matrix, preconditioner, std::move(options),
-          detail::method_over<methods::Fgmres, true, S>(
-              method_rows::fgmres, matrix->coefficient_ring(), preconditioner != nullptr)) {}
+detail::MethodOver<S> Fgmres<S>::method(const LinearOperator<S>& matrix,
+                                        const Preconditioner<S>* preconditioner) {
+  return detail::method_over<methods::Fgmres, true, S>(
+      method_rows::fgmres, matrix.coefficient_ring(), preconditioner != nullptr);
+}
 
 template class Fgmres<float>;
 template class Fgmres<double>;

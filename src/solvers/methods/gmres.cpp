@@ -8,12 +8,11 @@
 namespace heddle {
 
 template <class S>
-Gmres<S>::Gmres(OperatorReference<S> matrix, std::shared_ptr<Preconditioner<S>> preconditioner,
-                SolverOptions options)
-    : KrylovSolver<S>(
-          matrix, preconditioner, std::move(options),
-          detail::method_over<methods::Gmres, true, S>(
-              method_rows::gmres, matrix->coefficient_ring(), preconditioner != nullptr)) {}
+detail::MethodOver<S> Gmres<S>::method(const LinearOperator<S>& matrix,
+                                       const Preconditioner<S>* preconditioner) {
+  return detail::method_over<methods::Gmres, true, S>(method_rows::gmres, matrix.coefficient_ring(),
+                                                      preconditioner != nullptr);
+}
 
 template class Gmres<float>;
 template class Gmres<double>;

@@ -8,11 +8,11 @@
 namespace heddle {
 
 template <class S>
-Minres<S>::Minres(OperatorReference<S> matrix, std::shared_ptr<Preconditioner<S>> preconditioner,
-                  SolverOptions options)
-    : KrylovSolver<S>(matrix, preconditioner, std::move(options),
-                      detail::method_over<methods::Minres, false, S>(
-                          method_rows::minres, Ring::real, preconditioner != nullptr)) {}
+detail::MethodOver<S> Minres<S>::method(const LinearOperator<S>&,
+                                        const Preconditioner<S>* preconditioner) {
+  return detail::method_over<methods::Minres, false, S>(method_rows::minres, Ring::real,
+                                                        preconditioner != nullptr);
+}
 
 template class Minres<float>;
 template class Minres<double>;
