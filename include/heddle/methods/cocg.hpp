@@ -2,25 +2,19 @@
 // symmetric systems.
 #pragma once
 
-#include "heddle/methods/listing.hpp"
+#include "heddle/methods/conjugate_gradient.hpp"
 
 namespace heddle::methods {
 
+/// `r_z` is the product of r and M^-1 r.
 template <Ring R, bool preconditioned>
-struct Cocg {
+struct Cocg : ConjugateGradient<R, preconditioned> {
   static constexpr Ring ring = R;
-  static constexpr bool has_like_bodies = true;
-  enum Vector { x, r, p, q, z = preconditioned ? 4 : r, vectors = preconditioned ? 5 : 4 };
-  /// `r_z` is the product of r and M^-1 r.
-  enum Scalar { r_z, alpha, beta, scalars };
+  using Plain = ConjugateGradient<R, preconditioned>;
+  using Plain::alpha, Plain::beta, Plain::p, Plain::q, Plain::r, Plain::r_z, Plain::x, Plain::z;
+  using typename Plain::FirstDirection, typename Plain::Residual,
+      typename Plain::SolutionAndDirection;
 
-  /// p = z.
-  struct FirstDirection {
-    template <class V, class C>
-    HEDDLE_INLINE static void at(V& v, const C&) {
-      v[p] = v[z];
-    }
-  };
   struct Begin {
     template <class C, class N, class T>
     HEDDLE_INLINE static void decide(C& c, const N* sum, Judge<T>& judge) {
@@ -36,13 +30,6 @@ struct Cocg {
       c[alpha] = inverse(sum[0]) * c[r_z];
     }
   };
-  /// r -= q alpha.
-  struct Residual {
-    template <class V, class C>
-    HEDDLE_INLINE static void at(V& v, const C& c) {
-      add_multiple(v[r], v[q], -c[alpha]);
-    }
-  };
   /// Decides from |r|^2 and the products of r with itself and with M^-1 r.
   struct NextDirection {
     template <class C, class N, class T>
@@ -51,16 +38,6 @@ struct Cocg {
       c[r_z] = sum[2];
       judge.conclude(sum[0].real());
       if (!is_usable(c[r_z])) judge.finish(device::loop_lost);
-    }
-  };
-  /// x += p alpha, p = z + p beta.
-  struct SolutionAndDirection {
-    template <class V, class C>
-    HEDDLE_INLINE static void at(V& v, const C& c) {
-      const auto direction = v[p];
-      add_multiple(v[x], direction, c[alpha]);
-      v[p] = v[z];
-      add_multiple(v[p], direction, c[beta]);
     }
   };
 

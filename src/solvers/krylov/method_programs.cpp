@@ -21,24 +21,22 @@ namespace heddle {
 
 namespace {
 
-template <template <Ring, bool> class Method, Ring R>
-detail::MethodProgram program_in(const MethodInfo& info, bool preconditioned) {
+template <template <Ring, bool> class Method, Ring R = Ring::real>
+detail::MethodProgram program_in(const MethodInfo& info, Ring, bool preconditioned) {
   detail::MethodText text{std::string(info.type), std::string(info.header)};
   return preconditioned ? detail::program_of<Method, R, true>(std::move(text))
                         : detail::program_of<Method, R, false>(std::move(text));
 }
-template <template <Ring, bool> class Method>
-detail::MethodProgram program_over(const MethodInfo& info, Ring ring, bool preconditioned) {
-  if (ring == Ring::complex) return program_in<Method, Ring::complex>(info, preconditioned);
-  if (ring == Ring::quaternion) return program_in<Method, Ring::quaternion>(info, preconditioned);
-  return program_in<Method, Ring::real>(info, preconditioned);
-}
-
 /// The program of a method with bilinear products, which quaternions do not have.
 template <template <Ring, bool> class Method>
 detail::MethodProgram symmetric(const MethodInfo& info, Ring ring, bool preconditioned) {
-  return ring == Ring::complex ? program_in<Method, Ring::complex>(info, preconditioned)
-                               : program_in<Method, Ring::real>(info, preconditioned);
+  return (ring == Ring::complex ? program_in<Method, Ring::complex>
+                                : program_in<Method>)(info, ring, preconditioned);
+}
+template <template <Ring, bool> class Method>
+detail::MethodProgram program_over(const MethodInfo& info, Ring ring, bool preconditioned) {
+  return (ring == Ring::quaternion ? program_in<Method, Ring::quaternion>
+                                   : symmetric<Method>)(info, ring, preconditioned);
 }
 
 constexpr MethodInfo table[] = {method_rows::conjugate_gradient,
@@ -52,6 +50,26 @@ constexpr MethodInfo table[] = {method_rows::conjugate_gradient,
                                 method_rows::fgmres,
                                 method_rows::chebyshev_iteration,
                                 method_rows::richardson};
+
+struct ProgramOfType {
+  std::string_view type;
+  detail::MethodProgram (*make)(const MethodInfo& info, Ring ring, bool preconditioned);
+};
+constexpr ProgramOfType programs[] = {
+    {method_rows::conjugate_gradient.type, program_in<methods::ConjugateGradient>},
+    {method_rows::single_reduction_conjugate_gradient.type,
+     program_in<methods::SingleReductionConjugateGradient>},
+    {method_rows::continued_conjugate_gradient.type,
+     program_in<methods::ContinuedConjugateGradient>},
+    {method_rows::minres.type, program_in<methods::Minres>},
+    {method_rows::conjugate_residual.type, program_in<methods::ConjugateResidual>},
+    {method_rows::chebyshev_iteration.type, program_in<methods::ChebyshevIteration>},
+    {method_rows::cocg.type, symmetric<methods::Cocg>},
+    {method_rows::cocr.type, symmetric<methods::Cocr>},
+    {method_rows::bicgstab.type, program_over<methods::BiCGStab>},
+    {method_rows::bicgstab2.type, program_over<methods::BiCGStab2>},
+    {method_rows::gmres.type, program_over<methods::Gmres>},
+    {method_rows::fgmres.type, program_over<methods::Fgmres>}};
 
 }  // namespace
 
@@ -68,39 +86,8 @@ const MethodInfo& find_method(std::string_view name) {
 }
 
 detail::MethodProgram program_of_method(const MethodInfo& info, Ring ring, bool preconditioned) {
-  if (info.type == method_rows::conjugate_gradient.type) {
-    return program_in<methods::ConjugateGradient, Ring::real>(info, preconditioned);
-  }
-  if (info.type == method_rows::single_reduction_conjugate_gradient.type) {
-    return program_in<methods::SingleReductionConjugateGradient, Ring::real>(info, preconditioned);
-  }
-  if (info.type == method_rows::continued_conjugate_gradient.type) {
-    return program_in<methods::ContinuedConjugateGradient, Ring::real>(info, preconditioned);
-  }
-  if (info.type == method_rows::minres.type) {
-    return program_in<methods::Minres, Ring::real>(info, preconditioned);
-  }
-  if (info.type == method_rows::conjugate_residual.type) {
-    return program_in<methods::ConjugateResidual, Ring::real>(info, preconditioned);
-  }
-  if (info.type == method_rows::chebyshev_iteration.type) {
-    return program_in<methods::ChebyshevIteration, Ring::real>(info, preconditioned);
-  }
-  if (info.type == method_rows::cocg.type)
-    return symmetric<methods::Cocg>(info, ring, preconditioned);
-  if (info.type == method_rows::cocr.type)
-    return symmetric<methods::Cocr>(info, ring, preconditioned);
-  if (info.type == method_rows::bicgstab.type) {
-    return program_over<methods::BiCGStab>(info, ring, preconditioned);
-  }
-  if (info.type == method_rows::bicgstab2.type) {
-    return program_over<methods::BiCGStab2>(info, ring, preconditioned);
-  }
-  if (info.type == method_rows::fgmres.type) {
-    return program_over<methods::Fgmres>(info, ring, preconditioned);
-  }
-  if (info.type == method_rows::gmres.type) {
-    return program_over<methods::Gmres>(info, ring, preconditioned);
+  for (const ProgramOfType& program : programs) {
+    if (program.type == info.type) return program.make(info, ring, preconditioned);
   }
   throw Error(ErrorKind::internal, std::string(info.name) + " is not one of the library's methods");
 }
