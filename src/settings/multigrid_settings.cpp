@@ -32,7 +32,8 @@ std::span<const SettingRow> multigrid_settings() {
           "precision of multigrid levels: single makes cycles read and write floats for a matrix "
           "of doubles, half the bytes"),
       row(use, "strength",
-          To<O, &O::strength>::number<from_0_below_1>("a number of at least 0 and below 1"),
+          To<O, &O::strength>::number<[](double s) { return s >= 0 && s < 1; }>(
+              "a number of at least 0 and below 1"),
           "NUMBER", "0.08",
           "multigrid aggregates rows where |a_ij| exceeds this share of sqrt(|a_ii a_jj|), or a "
           "smaller share where that aggregates too few"),

@@ -159,7 +159,6 @@ inline constexpr auto from_0 = [](double value) { return value >= 0; };
 inline constexpr auto finite_from_0 = [](double value) {
   return value >= 0 && std::isfinite(value);
 };
-inline constexpr auto from_0_below_1 = [](double value) { return value >= 0 && value < 1; };
 inline constexpr auto whole_from_0 = [](long long value) { return value >= 0; };
 
 /// A row, whose help is put together in the order in which it is read.

@@ -4,6 +4,7 @@
 
 #include "setting_kinds.hpp"
 #include "setting_rows.hpp"
+#include "solvers/operators/operator_checks.hpp"
 
 namespace heddle::detail {
 
@@ -28,9 +29,7 @@ constexpr auto last_or_best = [](std::string_view text) {
 };
 constexpr auto interval_in = [](std::string_view text) -> std::optional<SpectralInterval> {
   const std::vector<double> ends = numbers_in<double>(text);
-  if (ends.size() != 2 || !(0 < ends[0] && ends[0] < ends[1] && std::isfinite(ends[1]))) {
-    return std::nullopt;
-  }
+  if (ends.size() != 2 || !is_interval({ends[0], ends[1]})) return std::nullopt;
   return SpectralInterval{ends[0], ends[1]};
 };
 
@@ -51,7 +50,7 @@ std::span<const SettingRow> solver_settings() {
   constexpr auto use = SettingUse::solver;
   using O = SolverOptions;
   static constexpr std::array rows = {
-      row(use, "tolerance", OfSolver<&O::tolerance>::number<from_0_below_1>(share_words), "T",
+      row(use, "tolerance", OfSolver<&O::tolerance>::number<is_tolerance>(share_words), "T",
           "1e-10 in double, 1e-5 in single precision; for lsmr 1e-8 and 1e-5",
           "limit on |b - A x| / |b|; for lsmr on |A* r| / (|A| |r|)", "rtol"),
       row(use, "absolute_tolerance",
@@ -90,10 +89,8 @@ std::span<const SettingRow> solver_settings() {
           "LOWER UPPER", "an estimate",
           "bounds of the eigenvalues of M^-1 A, for chebyshev and richardson", "",
           &MethodInfo::takes_interval),
-      row(use, "omega",
-          OfSolver<&O::omega>::number<[](double w) { return std::isfinite(w) && w != 0; }>(
-              "a finite number other than 0"),
-          "W", "2 / (LOWER + UPPER)", "the step of richardson, for any matrix", "",
+      row(use, "omega", OfSolver<&O::omega>::number<is_step>("a finite number other than 0"), "W",
+          "2 / (LOWER + UPPER)", "the step of richardson, for any matrix", "",
           &MethodInfo::takes_omega),
       row(use, "record_history", OfSolver<&O::record_history>::yes_or_no(), "true|false", "false",
           "keep the relative residual of every iteration", "", nullptr, true),
@@ -108,7 +105,7 @@ std::span<const SettingRow> least_squares_settings() {
       row(use, "damping",
           OfLeastSquares<&O::damping>::number<finite_from_0>("a finite number, 0 or more"), "D",
           "0", "minimize |A x - b|^2 + D^2 |x|^2, with lsmr"),
-      row(use, "tolerance", OfLeastSquares<&O::tolerance>::number<from_0_below_1>(share_words), "T",
+      row(use, "tolerance", OfLeastSquares<&O::tolerance>::number<is_tolerance>(share_words), "T",
           "1e-8 in double, 1e-5 in single precision",
           "limit on |A* r - D^2 x| / (|A| |r|), or on |r| / (|b| + |A| |x|), r = b - A x", "rtol"),
       row(use, "max_iterations",
@@ -135,7 +132,7 @@ std::span<const SettingRow> eigen_settings() {
           "N", "a quarter of the count",
           "number of additional vectors in the iteration, so that the last eigenpairs converge as "
           "fast as the first"),
-      row(use, "tolerance", OfEigen<&O::tolerance>::number<from_0_below_1>(share_words), "T",
+      row(use, "tolerance", OfEigen<&O::tolerance>::number<is_tolerance>(share_words), "T",
           "1e-8 in double, 1e-5 in single precision",
           "limit on |A x - M x lambda| / ((|A| + |lambda| |M|) |x|)", "rtol"),
       row(use, "max_iterations",

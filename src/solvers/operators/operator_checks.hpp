@@ -18,6 +18,8 @@ namespace heddle::detail {
 inline bool is_interval(const SpectralInterval& interval) {
   return interval.lower > 0 && interval.lower < interval.upper && std::isfinite(interval.upper);
 }
+constexpr bool is_tolerance(double tolerance) { return tolerance >= 0 && tolerance < 1; }
+inline bool is_step(double omega) { return std::isfinite(omega) && omega != 0; }
 
 /// Throws `Error` (usage) for an invalid interval or step, or one that the method does not take.
 inline void check_steps(const SolverOptions& options, bool takes_interval, bool takes_omega) {
@@ -32,9 +34,7 @@ inline void check_steps(const SolverOptions& options, bool takes_interval, bool 
   if (options.interval && !is_interval(*options.interval)) {
     refuse("an interval needs 0 < lower < upper, both finite");
   }
-  if (options.omega && !(std::isfinite(*options.omega) && *options.omega != 0)) {
-    refuse("omega must be finite and not 0");
-  }
+  if (options.omega && !is_step(*options.omega)) refuse("omega must be finite and not 0");
 }
 
 /// Throws `Error` (usage) for options that no solver takes, and for an interval or a step that this
@@ -47,16 +47,29 @@ inline void check_options(const SolverOptions& options, bool takes_interval = fa
     throw Error(ErrorKind::usage,
                 "solver options: a basis is kept in full or in single precision, not in 16 bits");
   }
-  const bool is_tolerance = options.tolerance == SolverOptions::by_precision ||
-                            (options.tolerance >= 0 && options.tolerance < 1);
-  if (is_tolerance && options.absolute_tolerance >= 0 && options.max_iterations >= 0 &&
-      options.time_limit >= 0 && options.restart >= 1) {
+  if ((options.tolerance == SolverOptions::by_precision || is_tolerance(options.tolerance)) &&
+      options.absolute_tolerance >= 0 && options.max_iterations >= 0 && options.time_limit >= 0 &&
+      options.restart >= 1) {
     return;
   }
   throw Error(ErrorKind::usage,
               "solver options: the tolerance is at least 0 and below 1; absolute tolerance, "
               "iteration and time limit are not negative; the restart is 1 iteration or "
               "more");
+}
+
+/// Throws `Error` (usage) that begins with `options_of`, or replaces the tolerance `by_precision`
+/// of least squares and eigenpairs.
+template <class S, class Options>
+void resolve_limits(Options& options, const std::string& options_of) {
+  const bool is_usual = options.tolerance == Options::by_precision;
+  if (!is_usual && !is_tolerance(options.tolerance)) {
+    throw Error(ErrorKind::usage, options_of + ": the tolerance is at least 0 and below 1");
+  }
+  if (options.max_iterations < 0 || !(options.time_limit >= 0)) {
+    throw Error(ErrorKind::usage, options_of + ": iteration and time limit are not negative");
+  }
+  if (is_usual) options.tolerance = std::is_same_v<S, float> ? 1e-5 : 1e-8;
 }
 
 template <class S>

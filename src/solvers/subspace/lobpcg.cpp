@@ -74,13 +74,7 @@ void resolve(EigenOptions& options, const LinearOperator<S>& matrix, Ring ring) 
   if (options.count < 1 || options.count > most) {
     refuse("the count is 1 to " + std::to_string(most) + ", not " + std::to_string(options.count));
   }
-  const bool is_usual_tolerance = options.tolerance == EigenOptions::by_precision;
-  if (!is_usual_tolerance && !(options.tolerance >= 0 && options.tolerance < 1)) {
-    refuse("the tolerance is at least 0 and below 1");
-  }
-  if (options.max_iterations < 0 || !(options.time_limit >= 0)) {
-    refuse("iteration and time limit are not negative");
-  }
+  detail::resolve_limits<S>(options, "options for eigenpairs");
   if (options.guard != EigenOptions::by_count && (options.guard < 0 || options.guard > most)) {
     refuse("the number of guard vectors is 0 to " + std::to_string(most));
   }
@@ -90,7 +84,6 @@ void resolve(EigenOptions& options, const LinearOperator<S>& matrix, Ring ring) 
     refuse("a space of " + std::to_string(dimensions) + " dimensions has no " +
            std::to_string(options.count) + " eigenpairs");
   }
-  if (is_usual_tolerance) options.tolerance = std::is_same_v<S, float> ? 1e-5 : 1e-8;
   if (options.guard == EigenOptions::by_count) options.guard = (options.count + 3) / 4;
   options.guard = static_cast<int>(std::min<Offset>(options.guard, dimensions - options.count));
 }

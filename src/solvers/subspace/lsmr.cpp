@@ -7,24 +7,19 @@
 #include "base/memory_limits.hpp"
 #include "base/text/readable.hpp"
 #include "lsmr_loop.hpp"
+#include "solvers/operators/operator_checks.hpp"
 
 namespace heddle {
 
 namespace lsmr {
 namespace {
 
-void resolve(LeastSquaresOptions& options, bool is_single) {
-  const bool is_usual = options.tolerance == LeastSquaresOptions::by_precision;
-  if (!is_usual && !(options.tolerance >= 0 && options.tolerance < 1)) {
-    throw Error(ErrorKind::usage, "least squares: the tolerance is at least 0 and below 1");
-  }
+template <class S>
+void resolve(LeastSquaresOptions& options) {
+  heddle::detail::resolve_limits<S>(options, "least squares");
   if (!(options.damping >= 0) || !std::isfinite(options.damping)) {
     throw Error(ErrorKind::usage, "least squares: the damping is a finite number, 0 or more");
   }
-  if (options.max_iterations < 0 || !(options.time_limit >= 0)) {
-    throw Error(ErrorKind::usage, "least squares: iteration and time limit are not negative");
-  }
-  if (is_usual) options.tolerance = is_single ? 1e-5 : 1e-8;
 }
 
 template <class S>
@@ -73,7 +68,7 @@ template <class S>
 std::unique_ptr<detail::LsmrLoop<S>> make_loop(OperatorReference<S> matrix,
                                                OperatorReference<S> adjoint,
                                                LeastSquaresOptions options) {
-  resolve(options, std::is_same_v<S, float>);
+  resolve<S>(options);
   check_adjoint(*matrix, *adjoint);
   const long long memory = check_memory(*matrix, options);
   auto loop = std::make_unique<detail::LsmrLoop<S>>(std::move(matrix), std::move(adjoint),
