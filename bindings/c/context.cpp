@@ -14,11 +14,7 @@ heddle_status heddle_context_create(heddle_context** context) {
   return guarded(nullptr, [&] { *context = new heddle_context; });
 }
 
-void heddle_context_destroy(heddle_context** context) {
-  if (context == nullptr) return;
-  delete *context;
-  *context = nullptr;
-}
+void heddle_context_destroy(heddle_context** context) { destroy(context); }
 
 size_t heddle_message(const heddle_context* context, char* buffer, size_t capacity) {
   std::size_t length = 0;

@@ -135,6 +135,14 @@ heddle_status guarded_by(const Handle* handle, const F& work,
   return refuse_without_context(call, "its object is a null pointer");
 }
 
+/// The end of an object of heddle.h, which may be null, as may the pointer to it.
+template <class Handle>
+void destroy(Handle** handle) {
+  if (handle == nullptr) return;
+  delete *handle;
+  *handle = nullptr;
+}
+
 /// Throws `Error` (usage) that names a null argument.
 template <class T>
 T& required(T* argument, const char* name) {

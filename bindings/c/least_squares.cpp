@@ -61,8 +61,4 @@ heddle_status heddle_least_squares_solve(heddle_least_squares* solver, const hed
   });
 }
 
-void heddle_least_squares_destroy(heddle_least_squares** solver) {
-  if (solver == nullptr) return;
-  delete *solver;
-  *solver = nullptr;
-}
+void heddle_least_squares_destroy(heddle_least_squares** solver) { destroy(solver); }

@@ -232,11 +232,7 @@ heddle_status heddle_matrix_generate(heddle_context* context, const char* proble
   });
 }
 
-void heddle_matrix_destroy(heddle_matrix** matrix) {
-  if (matrix == nullptr) return;
-  delete *matrix;
-  *matrix = nullptr;
-}
+void heddle_matrix_destroy(heddle_matrix** matrix) { destroy(matrix); }
 
 heddle_status heddle_matrix_update_values(heddle_matrix* matrix, const heddle_view* given) {
   return guarded_by(matrix, [&] {

@@ -169,11 +169,7 @@ heddle_status heddle_operator_shifted(const heddle_operator* A, double sigma,
   });
 }
 
-void heddle_operator_destroy(heddle_operator** A) {
-  if (A == nullptr) return;
-  delete *A;
-  *A = nullptr;
-}
+void heddle_operator_destroy(heddle_operator** A) { destroy(A); }
 
 heddle_status heddle_operator_update_values(heddle_operator* A, const heddle_view* given) {
   return guarded_by(A, [&] {

@@ -69,7 +69,5 @@ heddle_status heddle_preconditioner_from_callback(const heddle_operator* A, hedd
 }
 
 void heddle_preconditioner_destroy(heddle_preconditioner** preconditioner) {
-  if (preconditioner == nullptr) return;
-  delete *preconditioner;
-  *preconditioner = nullptr;
+  destroy(preconditioner);
 }

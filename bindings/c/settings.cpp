@@ -142,8 +142,4 @@ heddle_status heddle_settings_use_candidates(heddle_settings* settings, int64_t 
   });
 }
 
-void heddle_settings_destroy(heddle_settings** settings) {
-  if (settings == nullptr) return;
-  delete *settings;
-  *settings = nullptr;
-}
+void heddle_settings_destroy(heddle_settings** settings) { destroy(settings); }

@@ -112,8 +112,7 @@ heddle_status heddle_solver_create(const heddle_operator* A, const char* method,
 }
 
 void heddle_solver_destroy(heddle_solver** solver) {
-  if (solver == nullptr) return;
-  if (*solver != nullptr && (*solver)->was_enqueued) {
+  if (solver != nullptr && *solver != nullptr && (*solver)->was_enqueued) {
     guarded_by(*solver, [&] {
       const Device device = (*solver)->of->device();
       if constexpr (has_cuda) {
@@ -124,8 +123,7 @@ void heddle_solver_destroy(heddle_solver** solver) {
       device.synchronize();
     });
   }
-  delete *solver;
-  *solver = nullptr;
+  destroy(solver);
 }
 
 heddle_status heddle_solver_solve(heddle_solver* solver, const heddle_view* b, const heddle_view* x,

@@ -183,8 +183,4 @@ heddle_status heddle_profile_choose(const heddle_profile* profile, const heddle_
   });
 }
 
-void heddle_profile_destroy(heddle_profile** profile) {
-  if (profile == nullptr) return;
-  delete *profile;
-  *profile = nullptr;
-}
+void heddle_profile_destroy(heddle_profile** profile) { destroy(profile); }
