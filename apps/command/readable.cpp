@@ -42,6 +42,13 @@ std::string readable_iterations(double seconds, long long iterations) {
   return all + " (" + readable_seconds(each) + " an iteration)";
 }
 
+std::string readable_iteration(const SolveProgress& now, const char* what) {
+  char text[64];
+  std::snprintf(text, sizeof text, "iteration %lld, %s %.1e", now.iteration, what,
+                now.relative_residual);
+  return text;
+}
+
 std::string readable_minutes(double seconds) {
   constexpr double minute = 60;
   return seconds < 2 * minute ? std::to_string(static_cast<int>(seconds)) + " s"

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "../command/output_path.hpp"
+#include "../command/readable.hpp"
 #include "../simulation/frame_writer.hpp"
 #include "body_picture.hpp"
 #include "dump.hpp"
@@ -289,10 +290,7 @@ class Run {
 
   std::function<bool(const SolveProgress&)> iterations_shown() {
     return [this](const SolveProgress& now) {
-      char text[64];
-      std::snprintf(text, sizeof text, "iteration %lld, residual %.1e", now.iteration,
-                    now.relative_residual);
-      progress_->report(-1, text);
+      progress_->report(-1, cli::readable_iteration(now));
       return true;
     };
   }

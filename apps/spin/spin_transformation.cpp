@@ -1,7 +1,6 @@
 #include "spin_transformation.hpp"
 
 #include <cmath>
-#include <cstdio>
 #include <memory>
 #include <type_traits>
 
@@ -11,6 +10,7 @@
 #include "heddle/tools/points.hpp"
 #include "lobpcg_eigenvector.hpp"
 #include "parallel_sums.hpp"
+#include "readable.hpp"
 #include "stopwatch.hpp"
 #include "surface_size.hpp"
 #include "upright.hpp"
@@ -60,10 +60,7 @@ std::unique_ptr<System<E>> make_system(const CsrMatrix<E>& matrix, const SpinOpt
   SolverOptions solver = options.solver;
   if (options.progress != nullptr) {
     solver.observer = [&options, what, own = options.solver.observer](const SolveProgress& now) {
-      char text[96];
-      std::snprintf(text, sizeof text, "%s, iteration %lld, residual %.1e", what.c_str(),
-                    now.iteration, now.relative_residual);
-      tell(options, text);
+      tell(options, what + ", " + cli::readable_iteration(now));
       return !own || own(now);
     };
   }

@@ -1,7 +1,6 @@
 #include "find_pairs.hpp"
 
 #include <algorithm>
-#include <cstdio>
 #include <limits>
 #include <string>
 #include <utility>
@@ -9,6 +8,7 @@
 
 #include "heddle/tools/text.hpp"
 #include "ranks/matrix_of_rank.hpp"
+#include "readable.hpp"
 #include "runtime/mass_checks.hpp"
 #include "stopwatch.hpp"
 #include "system_choice.hpp"
@@ -52,10 +52,7 @@ EigenOptions settings_of(const EigenCommand& options, Progress* progress) {
   EigenOptions settings = options.of_solver();
   if (progress != nullptr) {
     settings.observer = [progress](const SolveProgress& now) {
-      char text[64];
-      std::snprintf(text, sizeof text, "iteration %lld, residual %.1e", now.iteration,
-                    now.relative_residual);
-      progress->report(-1, text);
+      progress->report(-1, readable_iteration(now));
       return true;
     };
   }

@@ -16,18 +16,20 @@ RunFacts facts_of(const AnyMatrix& matrix, const std::string& path) {
   return facts;
 }
 
+std::string matrix_in_words(const RunFacts& facts) {
+  return readable_count(facts.rows) + " x " + readable_count(facts.columns) + " " +
+         std::string(facts.entry.name()) + " entries (" + std::string(name(facts.precision)) + ")";
+}
+
 void describe_matrix(ReportLines& report, const RunFacts& facts) {
-  report.add(
-      "matrix",
-      formatted("%s: %s x %s %s entries (%s), %s stored", io::printable(facts.path).c_str(),
-                readable_count(facts.rows).c_str(), readable_count(facts.columns).c_str(),
-                std::string(facts.entry.name()).c_str(), std::string(name(facts.precision)).c_str(),
-                readable_count(facts.entries).c_str()),
-      {{"entry", facts.entry.name()},
-       {"precision", name(facts.precision)},
-       {"rows", facts.rows},
-       {"columns", facts.columns},
-       {"entries", facts.entries}});
+  report.add("matrix",
+             io::printable(facts.path) + ": " + matrix_in_words(facts) + ", " +
+                 readable_count(facts.entries) + " stored",
+             {{"entry", facts.entry.name()},
+              {"precision", name(facts.precision)},
+              {"rows", facts.rows},
+              {"columns", facts.columns},
+              {"entries", facts.entries}});
 }
 
 void describe_device(ReportLines& report, const Device& device, const std::string& processors) {

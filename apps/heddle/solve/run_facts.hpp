@@ -47,6 +47,9 @@ struct RunFacts {
 /// The facts of a matrix as it was read. If a rank has only its own rows, the sizes are of these.
 RunFacts facts_of(const AnyMatrix& matrix, const std::string& path);
 
+/// "5 x 5 complex entries (double)".
+std::string matrix_in_words(const RunFacts& facts);
+
 /// These functions add parts of a report. `processors` follows the name of the device.
 void describe_matrix(ReportLines& report, const RunFacts& facts);
 void describe_device(ReportLines& report, const Device& device, const std::string& processors = "");

@@ -144,10 +144,7 @@ void write_history(const SolveOptions& options, const LeastSquaresOutcome& outco
                          report.status,
                          report.iterations},
                         std::filesystem::path(outcome.path).filename().string() + ": lsmr",
-                        readable_count(outcome.rows) + " x " + readable_count(outcome.columns) +
-                            " " + std::string(outcome.entry.name()) + " entries (" +
-                            std::string(name(outcome.precision)) +
-                            "), b = " + outcome.right_hand_side);
+                        matrix_in_words(outcome) + ", b = " + outcome.right_hand_side);
 }
 
 }  // namespace

@@ -134,11 +134,9 @@ class SystemSolve {
     const std::string title = std::filesystem::path(outcome_.path).filename().string() + ": " +
                               std::string(outcome_.method.method->name) + ", preconditioner " +
                               outcome_.preconditioner;
-    const std::string rows = readable_count(outcome_.rows);
     options_.history.write(
         history_of(solver_->history(outcome_.reported), outcome_.report(), tolerance()), title,
-        rows + " x " + rows + " " + std::string(outcome_.entry.name()) + " entries (" +
-            std::string(name(outcome_.precision)) + "), b = " + outcome_.right_hand_side);
+        matrix_in_words(outcome_) + ", b = " + outcome_.right_hand_side);
   }
 
   const SolveOptions& options_;

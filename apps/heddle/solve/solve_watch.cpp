@@ -1,8 +1,9 @@
 #include "solve_watch.hpp"
 
-#include <cstdio>
 #include <iostream>
 #include <vector>
+
+#include "readable.hpp"
 
 namespace heddle::cli {
 
@@ -100,11 +101,7 @@ void SolveWatch::see(const LeastSquaresProgress& now) {
 }
 
 void SolveWatch::show_in_place(const SolveProgress& now, const char* what) {
-  if (progress_ == nullptr) return;
-  char text[64];
-  std::snprintf(text, sizeof text, "iteration %lld, %s %.1e", now.iteration, what,
-                now.relative_residual);
-  progress_->report(-1, text);
+  if (progress_ != nullptr) progress_->report(-1, readable_iteration(now, what));
 }
 
 }  // namespace heddle::cli
