@@ -2,7 +2,6 @@
 #include <gtest/gtest.h>
 
 #include <cstddef>
-#include <set>
 
 #include "hierarchical/trees.hpp"
 #include "support/expect_error.hpp"
@@ -18,43 +17,6 @@ template <class E>
 class Edits : public testing::Test {};
 TYPED_TEST_SUITE(Edits, FewOf<TreeEntries>);
 
-/// Edits at distinct places, also applied to `map`; most of them near one another.
-template <class E>
-EditBatch<E> random_edits(Index rows, Index columns, int count, EntryMapOf<E>& map,
-                          Generator& generator) {
-  EditBatch<E> edits;
-  std::set<std::pair<Index, Index>> named;
-  const Index row_at = random_between(0, rows - 1, generator);
-  for (int i = 0; i < count; ++i) {
-    const bool is_near = random_between(0, 2, generator) > 0;
-    std::pair<Index, Index> place{is_near
-                                      ? std::min(rows - 1, row_at + random_between(0, 9, generator))
-                                      : random_between(0, rows - 1, generator),
-                                  random_between(0, columns - 1, generator)};
-    const int action = random_between(0, 2, generator);
-    if (action == 2 && !map.empty()) {
-      // An existing entry.
-      auto at = map.lower_bound(place);
-      if (at == map.end()) at = map.begin();
-      place = at->first;
-    }
-    if (!named.insert(place).second) continue;
-    const auto at = map.find(place);
-    const E value = random_components<E>(generator);
-    if (action == 0) {
-      edits.set(place.first, place.second, value);
-      map[place] = value;
-    } else if (action == 1) {
-      edits.add(place.first, place.second, value);
-      map[place] = at == map.end() ? value : add(at->second, value);
-    } else if (at != map.end()) {
-      edits.remove(place.first, place.second);
-      map.erase(at);
-    }
-  }
-  return edits;
-}
-
 TYPED_TEST(Edits, FollowAMapThroughLongSequences) {
   using E = TypeParam;
   Seed seed(31);
@@ -69,7 +31,8 @@ TYPED_TEST(Edits, FollowAMapThroughLongSequences) {
     HierarchicalMatrix<E> matrix(matrix_of(rows, columns, map), nodes);
     // The matrix is filled, changed, and finally emptied.
     for (int step = 0; step < 30; ++step) {
-      const auto edits = random_edits(rows, columns, 1 << (step % 10), map, seed.generator);
+      const auto edits =
+          random_edits<EditBatch>(rows, columns, 1 << (step % 10), map, seed.generator);
       matrix = matrix.edited(edits);
       expect_same_bits(matrix.to_csr(), matrix_of(rows, columns, map));
       expect_true_account(matrix, nodes.dense);
@@ -130,10 +93,13 @@ TYPED_TEST(Edits, LeaveBothOwnersAsTheyAre) {
   const CsrMatrix<E> first_matrix = matrix_of(400, 400, map);
   const HierarchicalMatrix<E> first(first_matrix, 16);
   auto map_of_second = map, map_of_third = map;
-  const auto second = first.edited(random_edits(400, 400, 20, map_of_second, seed.generator));
-  const auto third = first.edited(random_edits(400, 400, 20, map_of_third, seed.generator));
+  const auto second =
+      first.edited(random_edits<EditBatch>(400, 400, 20, map_of_second, seed.generator));
+  const auto third =
+      first.edited(random_edits<EditBatch>(400, 400, 20, map_of_third, seed.generator));
   auto map_of_fourth = map_of_second;
-  const auto fourth = second.edited(random_edits(400, 400, 20, map_of_fourth, seed.generator));
+  const auto fourth =
+      second.edited(random_edits<EditBatch>(400, 400, 20, map_of_fourth, seed.generator));
   expect_same_bits(first.to_csr(), first_matrix);
   expect_same_bits(second.to_csr(), matrix_of(400, 400, map_of_second));
   expect_same_bits(third.to_csr(), matrix_of(400, 400, map_of_third));
@@ -169,7 +135,7 @@ TEST(TreeEdits, LongChainsDoNotKeepWhatNobodyUses) {
   auto map = map_of(random_matrix<E>({.rows = 500, .columns = 500, .per_row = 4}, seed.generator));
   HierarchicalMatrix<E> matrix(matrix_of(500, 500, map), 16);
   for (int step = 0; step < 300; ++step) {
-    matrix = matrix.edited(random_edits(500, 500, 5, map, seed.generator));
+    matrix = matrix.edited(random_edits<EditBatch>(500, 500, 5, map, seed.generator));
     ASSERT_LE(HierarchicalMatrix<E>::held_memory({matrix}), 3 * matrix.memory().tree() + (1 << 16));
   }
   expect_same_bits(matrix.to_csr(), matrix_of(500, 500, map));
@@ -258,7 +224,8 @@ TEST(TreeEdits, KeepSchedulesThatTheyMend) {
       }
       matrix = matrix.edited(values);
       for (int more = step == 20 ? 70 : step % 3; more > 0; --more) {
-        matrix = matrix.edited(random_edits(900, 700, 1 << (step % 8), map, seed.generator));
+        matrix =
+            matrix.edited(random_edits<EditBatch>(900, 700, 1 << (step % 8), map, seed.generator));
       }
       matrix = matrix.edited(EditBatch<E>());
       const HierarchicalMatrix<E> anew(matrix_of(900, 700, map), 8, device);
@@ -324,7 +291,7 @@ TEST(TreeEdits, AreTheSameFromAnyNumberOfThreads) {
   const auto matrix =
       random_matrix<E>({.rows = 3000, .columns = 3000, .per_row = 5}, seed.generator);
   auto map = map_of(matrix);
-  const auto edits = random_edits(3000, 3000, 4000, map, seed.generator);
+  const auto edits = random_edits<EditBatch>(3000, 3000, 4000, map, seed.generator);
   const auto one = HierarchicalMatrix<E>(matrix, 64, Device::cpu(1)).edited(edits);
   const auto many = HierarchicalMatrix<E>(matrix, 64, Device::cpu(6)).edited(edits);
   expect_same_bits(one.to_csr(), many.to_csr());

@@ -9,6 +9,7 @@
 #include <limits>
 #include <map>
 #include <random>
+#include <set>
 #include <span>
 #include <string>
 #include <utility>
@@ -54,6 +55,44 @@ CsrMatrix<E> matrix_of(Index rows, Index columns, const EntryMapOf<E>& map) {
     pattern.offsets[row] += pattern.offsets[row - 1];
   }
   return matrix_of(pattern, entries);
+}
+
+/// Edits at distinct places, also applied to `map`; most of them near one another. `Batch`:
+/// `EditBatch`, or another with the same functions.
+template <template <class> class Batch, class E>
+Batch<E> random_edits(Index rows, Index columns, int count, EntryMapOf<E>& map,
+                      Generator& generator) {
+  Batch<E> edits;
+  std::set<std::pair<Index, Index>> named;
+  const Index row_at = random_between(0, rows - 1, generator);
+  for (int i = 0; i < count; ++i) {
+    const bool is_near = random_between(0, 2, generator) > 0;
+    std::pair<Index, Index> place{is_near
+                                      ? std::min(rows - 1, row_at + random_between(0, 9, generator))
+                                      : random_between(0, rows - 1, generator),
+                                  random_between(0, columns - 1, generator)};
+    const int action = random_between(0, 2, generator);
+    if (action == 2 && !map.empty()) {
+      // An existing entry.
+      auto at = map.lower_bound(place);
+      if (at == map.end()) at = map.begin();
+      place = at->first;
+    }
+    if (!named.insert(place).second) continue;
+    const auto at = map.find(place);
+    const E value = random_components<E>(generator);
+    if (action == 0) {
+      edits.set(place.first, place.second, value);
+      map[place] = value;
+    } else if (action == 1) {
+      edits.add(place.first, place.second, value);
+      map[place] = at == map.end() ? value : add(at->second, value);
+    } else if (at != map.end()) {
+      edits.remove(place.first, place.second);
+      map.erase(at);
+    }
+  }
+  return edits;
 }
 
 /// The adjoints of the entries at the transposed places; the entries themselves if not

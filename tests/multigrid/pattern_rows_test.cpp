@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "solvers/tiles/tile_products.hpp"
+#include "support/lanes_in_turn.hpp"
 #include "support/random_matrix.hpp"
 
 namespace heddle::test::pattern_rows {
@@ -19,15 +20,7 @@ using detail::ProductPlaces, detail::TileMatrix, detail::TileShape;
 
 const Device host = Device::cpu(1);
 
-/// Runs lanes one after another: no phase may need the results of another lane in the same phase.
-struct LanesInTurn {
-  int lanes;
-  bool backwards;
-
-  template <class F>
-  void each(const F& f) const {
-    for (int i = 0; i < lanes; ++i) f(backwards ? lanes - 1 - i : i);
-  }
+struct Lanes : LanesInTurn {
   Index take(Index* place, Index none, Index column) const {
     return *place == none ? std::exchange(*place, column) : *place;
   }
@@ -37,7 +30,7 @@ struct LanesInTurn {
   void raise(int* most, int value) const { *most = std::max(*most, value); }
 };
 
-constexpr LanesInTurn teams[] = {{1, false}, {4, false}, {4, true}, {8, true}};
+constexpr Lanes teams[] = {{1, false}, {4, false}, {4, true}, {8, true}};
 
 TileMatrix tiles_of(const Pattern& pattern, const TileShape& shape) {
   TileMatrix a;
@@ -53,8 +46,8 @@ device::TilePattern view_of(const TileMatrix& a) {
 }
 
 /// Finds rows of up to `columns` columns with a table, longer ones with bits.
-void expect_rows(const TileMatrix& a, const TileMatrix& b, const TileMatrix& c,
-                 const LanesInTurn& team, int columns, int max_terms, bool keeps) {
+void expect_rows(const TileMatrix& a, const TileMatrix& b, const TileMatrix& c, const Lanes& team,
+                 int columns, int max_terms, bool keeps) {
   SCOPED_TRACE(std::to_string(team.lanes) + " lanes, room for " + std::to_string(columns));
   const auto room_of_table = static_cast<std::size_t>(2 * columns);
   std::vector<Index> table(room_of_table), list(room_of_table / 2);
@@ -102,7 +95,7 @@ void expect_places(const device::PlaceRows& rows, const Expected& expected) {
   int has_long = 0;
   const device::MeetingRoom room{nullptr,   list.data(), nullptr, nullptr,
                                  &has_long, columns,     1 << 20};
-  for (const LanesInTurn& team : teams) {
+  for (const Lanes& team : teams) {
     std::vector<Place> places(expected.size() + 1, 77);
     for (Index row = 0; row < rows.c.rows; ++row) {
       EXPECT_TRUE(device::place_row(team, rows, row, room, places.data()));
@@ -139,7 +132,7 @@ void expect_places(const TileMatrix& a, const TileMatrix& b, const TileMatrix& c
 void expect_product(const TileMatrix& a, const TileMatrix& b, bool is_hermitian) {
   ProductPlaces places;
   const TileMatrix c = product_pattern(a, b, is_hermitian, host.stream(), places);
-  for (const LanesInTurn& team : teams) {
+  for (const Lanes& team : teams) {
     for (const bool keeps : {false, true}) {
       expect_rows(a, b, c, team, 32, 1000, keeps);
       expect_rows(a, b, c, team, 32, 20, keeps);

@@ -15,6 +15,7 @@
 #include "solvers/tiles/level_spectrum.hpp"
 #include "solvers/tiles/product_pieces.hpp"
 #include "solvers/tiles/tile_products.hpp"
+#include "support/lanes_in_turn.hpp"
 #include "support/random_matrix.hpp"
 #include "support/systems/systems.hpp"
 
@@ -23,23 +24,6 @@ namespace {
 
 using detail::ProductPlaces, detail::TileMatrix, detail::TileShape;
 const Device host = Device::cpu(1);
-
-/// Runs lanes one after another: no phase may need the results of another lane in the same phase.
-struct LanesInTurn {
-  int lanes;
-  bool backwards;
-
-  template <class F>
-  void each(const F& f) const {
-    for (int i = 0; i < lanes; ++i) f(backwards ? lanes - 1 - i : i);
-  }
-  template <class F>
-  double sum(const F& f) const {
-    double sum = 0;
-    for (int i = 0; i < lanes; ++i) sum += f(i);
-    return sum;
-  }
-};
 
 constexpr LanesInTurn teams[] = {{1, false}, {4, false}, {4, true}, {37, false}};
 

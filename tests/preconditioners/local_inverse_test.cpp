@@ -17,20 +17,13 @@
 #include "heddle/operator.hpp"
 #include "solvers/tiles/entry_tiles.hpp"
 #include "support/few_entries.hpp"
+#include "support/lanes_in_turn.hpp"
 #include "support/random_matrix.hpp"
 
 namespace heddle::test::local_inverse {
 namespace {
 
-/// Runs lanes one after another: no phase may need the results of another lane in the same phase.
-struct LanesInTurn {
-  int lanes;
-  bool backwards;
-
-  template <class F>
-  void each(const F& f) const {
-    for (int i = 0; i < lanes; ++i) f(backwards ? lanes - 1 - i : i);
-  }
+struct LanesOfWarp : LanesInTurn {
   /// Acts like a warp whose other teams have a longer row.
   int most(int value) const { return value + 1; }
   template <class F>
@@ -175,7 +168,7 @@ Failed compute(const detail::SlicedOperator<double>& A, const detail::SlicedOper
     std::vector<double> words(static_cast<std::size_t>(device::words_of_system(
                                   Plan::is_factor, length, Plan::size, ring_size(Plan::ring))),
                               std::nan(""));
-    device::invert_row<Plan>(LanesInTurn{lanes, backwards}, a, i, words.data());
+    device::invert_row<Plan>(LanesOfWarp{{lanes, backwards}}, a, i, words.data());
   }
   return failed;
 }

@@ -104,15 +104,6 @@ struct Textbook {
 };
 
 template <class E>
-std::vector<double> history_of(const CsrMatrix<E>& matrix, const char* plan, const Field<E>& b) {
-  const Operator<E> A(matrix, parse_plan(plan));
-  BiCGStab2 solver(A, {.tolerance = 1e-14, .max_iterations = steps, .record_history = true});
-  Field<E> x(matrix.rows());
-  solver.solve(b, x);
-  return solver.history();
-}
-
-template <class E>
 class BiCGStab2RealForm : public ::testing::Test {};
 TYPED_TEST_SUITE(BiCGStab2RealForm, FewOf<AllEntries<double>>);
 
@@ -124,8 +115,9 @@ TYPED_TEST(BiCGStab2RealForm, IsTheTextbookOnTheRealExpansion) {
     const System<E> system = general_system<E>(31, generator);
     const Field<E> b = random_vector<E>(31, generator);
     const Eigen::MatrixXd dense = expansion<double>(system.matrix);
-    expect_textbook<Textbook, long double, double>(history_of(system.matrix, "recurrence=real", b),
-                                                   dense, components_of<double>(b), generator);
+    expect_textbook<Textbook, long double, double>(
+        history_of<BiCGStab2>(system.matrix, "recurrence=real", b, steps), dense,
+        components_of<double>(b), generator);
   }
 }
 
@@ -137,7 +129,7 @@ TEST(BiCGStab2ComplexForm, IsTheTextbookOverComplexNumbers) {
     const System<E> system = general_system<E>(31, generator);
     const Field<E> b = random_vector<E>(31, generator);
     expect_textbook<Textbook, std::complex<long double>, std::complex<double>>(
-        history_of(system.matrix, "recurrence=ring", b),
+        history_of<BiCGStab2>(system.matrix, "recurrence=ring", b, steps),
         complex_of(Eigen::MatrixXd(expansion<double>(system.matrix))),
         complex_of(components_of<double>(b)), generator);
   }

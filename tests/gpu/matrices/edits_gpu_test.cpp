@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <cstring>
 #include <iterator>
-#include <set>
 #include <span>
 #include <tuple>
 #include <utility>
@@ -26,42 +25,6 @@ namespace {
 using namespace heddle;
 using namespace heddle::test;
 using gpu_test::Edits;
-
-/// Edits at distinct places, some near one another; also applied to `map`.
-template <class E>
-Edits<E> random_edits(Index rows, Index columns, int count, EntryMapOf<E>& map,
-                      Generator& generator) {
-  Edits<E> edits;
-  std::set<std::pair<Index, Index>> named;
-  const Index row_at = random_between(0, rows - 1, generator);
-  for (int i = 0; i < count; ++i) {
-    const bool is_near = random_between(0, 2, generator) > 0;
-    std::pair<Index, Index> place{is_near
-                                      ? std::min(rows - 1, row_at + random_between(0, 9, generator))
-                                      : random_between(0, rows - 1, generator),
-                                  random_between(0, columns - 1, generator)};
-    const int action = random_between(0, 2, generator);
-    if (action == 2 && !map.empty()) {
-      auto at = map.lower_bound(place);
-      if (at == map.end()) at = map.begin();
-      place = at->first;
-    }
-    if (!named.insert(place).second) continue;
-    const auto at = map.find(place);
-    const E value = random_components<E>(generator);
-    if (action == 0) {
-      edits.set.append(place.first, place.second, value);
-      map[place] = value;
-    } else if (action == 1) {
-      edits.add.append(place.first, place.second, value);
-      map[place] = at == map.end() ? value : add(at->second, value);
-    } else if (at != map.end()) {
-      edits.remove.append(place.first, place.second, value);
-      map.erase(at);
-    }
-  }
-  return edits;
-}
 
 /// A matrix whose tree is only in the GPU's memory.
 template <class E>
@@ -95,7 +58,7 @@ TYPED_TEST(EditsOnGpu, FollowAMapAndLeaveTheHostAlone) {
     EntryMapOf<E> map;
     auto matrix = made_there<E>(matrix_of(rows, columns, map), d, this->device);
     for (int step = 0; step < 30; ++step) {
-      Edits<E> edits = random_edits(rows, columns, 1 << (step % 11), map, seed.generator);
+      Edits<E> edits = random_edits<Edits>(rows, columns, 1 << (step % 11), map, seed.generator);
       matrix = step % 3 == 2 ? matrix.edited(edits.batch())
                              : matrix.edited(edits.views(rows, columns, this->device));
       EXPECT_EQ(matrix.memory().host, 0);
@@ -110,12 +73,12 @@ TYPED_TEST(EditsOnGpu, FollowAMapAndLeaveTheHostAlone) {
     }
     expect_true_account(matrix);
     Edits<E> all;
-    for (const auto& [place, entry] : map) all.remove.append(place.first, place.second, entry);
+    for (const auto& [place, entry] : map) all.remove(place.first, place.second, entry);
     matrix = matrix.edited(all.views(rows, columns, this->device));
     EXPECT_EQ(matrix.entries(), 0);
     expect_true_account(matrix);
     Edits<E> one;
-    one.add.append(rows - 1, columns - 1, random_components<E>(seed.generator));
+    one.add(rows - 1, columns - 1, random_components<E>(seed.generator));
     EXPECT_EQ(matrix.edited(one.views(rows, columns, this->device)).entries(), 1);
   }
 }
@@ -141,17 +104,17 @@ TYPED_TEST(EditsOnGpu, ChangeFullLeaves) {
         const E value = random_components<E>(seed.generator);
         const bool stays = random_between(0, 99, seed.generator) < kept;
         if (stays && random_between(0, 1, seed.generator) == 0) {
-          edits.add.append(row, column, value);
+          edits.add(row, column, value);
           at->second = add(at->second, value);
         }
-        if (!stays) edits.remove.append(row, column, value);
+        if (!stays) edits.remove(row, column, value);
         at = stays ? std::next(at) : map.erase(at);
       }
       matrix = matrix.edited(edits.views(n, n, this->device));
       expect_same_bits(matrix.to_csr(), matrix_of(n, n, map));
       expect_true_account(matrix);
     }
-    Edits<E> refill = random_edits(n, n, 2000, map, seed.generator);
+    Edits<E> refill = random_edits<Edits>(n, n, 2000, map, seed.generator);
     matrix = matrix.edited(refill.views(n, n, this->device));
     expect_same_bits(matrix.to_csr(), matrix_of(n, n, map));
     EXPECT_EQ(matrix.memory().host, 0);
@@ -166,7 +129,7 @@ TEST_F(EditsOnOneGpu, HaveTheBytesOfTheHost) {
   auto map =
       map_of(random_matrix<E>({.rows = 3000, .columns = 2000, .per_row = 9}, seed.generator));
   const HierarchicalMatrix<E> here(matrix_of(3000, 2000, map), 32), there = here.on(device);
-  Edits<E> edits = random_edits(3000, 2000, 200, map, seed.generator);
+  Edits<E> edits = random_edits<Edits>(3000, 2000, 200, map, seed.generator);
   const auto expected = here.edited(edits.batch());
   const auto made = there.edited(edits.views(3000, 2000, device));
   const detail::Tree& tree = made.on_gpu()->matrix().tree();
@@ -193,14 +156,14 @@ TEST_F(EditsOnOneGpu, TakeManyAtOnceAndLongChains) {
   auto map = map_of(random_matrix<E>({.rows = n, .columns = n, .per_row = 8}, seed.generator));
   EditableMatrix<E> A(made_there(matrix_of(n, n, map), 128, device));
   for (const int count : {200000, 20, 20000, 2000}) {
-    A.edit(random_edits(n, n, count, map, seed.generator).views(n, n, device));
+    A.edit(random_edits<Edits>(n, n, count, map, seed.generator).views(n, n, device));
     EXPECT_EQ(A.matrix().memory().host, 0);
     expect_same_bits(A.matrix().to_csr(), matrix_of(n, n, map));
     ASSERT_FALSE(HasFailure()) << count;
   }
   std::size_t pools = 0;
   for (int step = 0; step < 300; ++step) {
-    A.edit(random_edits(n, n, 50, map, seed.generator).views(n, n, device));
+    A.edit(random_edits<Edits>(n, n, 50, map, seed.generator).views(n, n, device));
     const auto& matrix = A.matrix();
     ASSERT_LE(HierarchicalMatrix<E>::held_memory({matrix}), 3 * matrix.memory().tree() + (1 << 16));
     pools = std::max(pools, matrix.on_gpu()->matrix().tree().pools.size());
@@ -249,23 +212,23 @@ TEST_F(EditsOnOneGpu, FailAsThoseOfTheHostAndChangeNothing) {
   Index free = 0;
   while (here.find(2, free)) ++free;
   Edits<E> outside, twice, missing;
-  outside.set.append(1, 2, {{1}});
-  outside.add.append(30, 2, {{1}});
+  outside.set(1, 2, {{1}});
+  outside.add(30, 2, {{1}});
   expect(ErrorKind::out_of_range, outside);
   outside = {};
-  outside.set.append(-1, 2, {{1}});
+  outside.set(-1, 2, {{1}});
   expect(ErrorKind::out_of_range, outside);
-  twice.set.append(9, 9, {{1}});
-  twice.set.append(1, 2, {{1}});
-  twice.add.append(9, 9, {{1}});
+  twice.set(9, 9, {{1}});
+  twice.set(1, 2, {{1}});
+  twice.add(9, 9, {{1}});
   expect(ErrorKind::usage, twice);
-  missing.set.append(9, 9, {{1}});
-  missing.remove.append(2, free, {{1}});
+  missing.set(9, 9, {{1}});
+  missing.remove(2, free, {{1}});
   expect(ErrorKind::out_of_range, missing);
   expect_error(ErrorKind::size_mismatch,
                "edits of a matrix of 3 x 4 entries do not fit one of 30 x 40", [&] {
                  Edits<E> other;
-                 other.set.append(1, 1, {{1}});
+                 other.set(1, 1, {{1}});
                  there.edit(other.views(3, 4, device));
                });
 }
@@ -282,7 +245,7 @@ TEST_F(EditsOnOneGpu, RefusedMemoryLeavesTheMatrixAsItWas) {
   auto map = map_of(random_matrix<E>({.rows = n, .columns = n, .per_row = 7}, seed.generator));
   const auto before = matrix_of(n, n, map);
   const auto matrix = made_there(before, 32, gpu);
-  Edits<E> edits = random_edits(n, n, 300, map, seed.generator);
+  Edits<E> edits = random_edits<Edits>(n, n, 300, map, seed.generator);
   const auto after = matrix_of(n, n, map);
   const EditViews<E> views = edits.views(n, n, own);
   own.synchronize();
@@ -340,7 +303,7 @@ TEST_F(EditsOnOneGpu, WaitForTheStreamOfTheArrays) {
   const auto there = made_there(matrix, 32, device);
   Edits<E> edits;
   for (Index i = 0; i < 40; ++i) {
-    edits.set.append(7 * i, 11 * i, {{i + 0.5}});
+    edits.set(7 * i, 11 * i, {{i + 0.5}});
     map[{7 * i, 11 * i}] = {{i + 0.5}};
   }
   EditViews<E> views = edits.views(n, n, device);

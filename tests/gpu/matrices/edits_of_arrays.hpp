@@ -20,10 +20,16 @@ struct Edits {
     Array<Index> row_there, column_there;
     Array<S> values_there;
 
-    void append(Index r, Index c, const E& value) {
+    void operator()(Index r, Index c, const E& value) {
       row.push_back(r);
       column.push_back(c);
       values.insert(values.end(), value.component, value.component + E::components);
+    }
+    /// A removed entry, whose value is not used.
+    void operator()(Index r, Index c) {
+      E value;
+      std::fill_n(value.component, E::components, S(7));
+      (*this)(r, c, value);
     }
     CooView<E> view(Index rows, Index columns, const Device& gpu) {
       row_there = Array<Index>(std::span<const Index>(row), gpu);

@@ -1,5 +1,8 @@
-// Preconditioners on the real expansion, in the form that Eigen takes and as diagonals.
+// Eigen's solvers on the real expansion: preconditioners in the form that Eigen takes and as
+// diagonals, and the comparison with a solution of Eigen's.
 #pragma once
+
+#include <gtest/gtest.h>
 
 #include <Eigen/Dense>
 #include <Eigen/Sparse>
@@ -94,6 +97,37 @@ inline std::pair<std::vector<double>, Eigen::VectorXd> random_weights(Index rows
     of_scalars.segment(i * components, components).setConstant(w);
   }
   return {of_rows, of_scalars};
+}
+
+/// Solves with both, and expects solutions that are as accurate as their residuals imply.
+template <class E, class Solver, class Theirs>
+void compare_with_eigen(const System<E>& system, Solver& ours, Theirs& theirs, Generator& generator,
+                        Report& report) {
+  using S = vector_scalar_t<E>;
+  const Field<E> b = random_vector<E>(system.matrix.rows(), generator);
+  Field<E> x(system.matrix.rows());
+  report = ours.solve(b, x);
+  ASSERT_TRUE(report.converged()) << report;
+
+  const Eigen::SparseMatrix<S, Eigen::RowMajor> expanded = expansion<S>(system.matrix);
+  const Vector<S> rhs = components_of<S>(b);
+  theirs.setTolerance(static_cast<S>(default_tolerance<S>));
+  const Vector<S> reference = theirs.compute(expanded).solve(rhs);
+  ASSERT_EQ(theirs.info(), Eigen::Success);
+
+  const double target = default_tolerance<S> * static_cast<double>(rhs.norm());
+  const auto residual = static_cast<double>(true_residual(system.matrix, b, x));
+  EXPECT_TRUE(residual <= target) << residual << " > " << target;
+  // Eigen's residual comes from its recurrence; rounding adds to it.
+  const auto of_theirs = static_cast<double>(
+      (rhs.template cast<long double>() -
+       expansion<long double>(system.matrix) * reference.template cast<long double>())
+          .norm());
+  const auto apart = static_cast<double>(
+      (components_of<long double>(x) - reference.template cast<long double>()).norm());
+  EXPECT_TRUE(apart <= system.inverse_norm * (residual + of_theirs) * 1.01)
+      << apart << ", residuals " << residual << " and " << of_theirs;
+  EXPECT_GT(report.iterations, 3);
 }
 
 }  // namespace heddle::test

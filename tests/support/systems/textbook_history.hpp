@@ -50,6 +50,18 @@ void expect_textbook(const std::vector<double>& ours, const Eigen::Matrix<T, -1,
   }
 }
 
+/// The recurrence's residuals of some iterations under a plan.
+template <template <class> class Solver, class E>
+std::vector<double> history_of(const CsrMatrix<E>& matrix, const char* plan, const Field<E>& b,
+                               int iterations) {
+  const Operator<E> A(matrix, parse_plan(plan));
+  Solver<vector_scalar_t<E>> solver(
+      A, {.tolerance = 1e-14, .max_iterations = iterations, .record_history = true});
+  Field<E> x(matrix.rows());
+  solver.solve(b, x);
+  return solver.history();
+}
+
 /// The complex numbers with these real and imaginary parts.
 inline Eigen::MatrixXcd complex_of(const Eigen::MatrixXd& expansion) {
   Eigen::MatrixXcd matrix(expansion.rows() / 2, expansion.cols() / 2);
