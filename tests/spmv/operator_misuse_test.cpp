@@ -8,24 +8,13 @@
 #include "heddle/runtime/defined_operator.hpp"
 #include "heddle/triplets.hpp"
 #include "support/entry_definitions.hpp"
+#include "support/expect_error.hpp"
 
 namespace heddle::test {
 namespace {
 
 using E = real<double>;
 using B = block<double, 3, 3>;
-
-template <class F>
-void expect_refused(ErrorKind kind, const F& f, const char* file = __builtin_FILE(),
-                    int line = __builtin_LINE()) {
-  testing::ScopedTrace trace(file, line, "refused");
-  try {
-    f();
-    ADD_FAILURE() << "not refused";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.kind(), kind) << error.what();
-  }
-}
 
 /// Rows of one to three entries, with components that count up from `first`.
 template <class Entry>
@@ -63,11 +52,11 @@ void expect_apart(const A& matrix, int components) {
   Reduction<double> reduction(n, Device::cpu());
   const Stream stream = Device::cpu().stream();
   for (const FieldView<double>& y : {x, shifted}) {
-    expect_refused(ErrorKind::usage, [&] { matrix.apply(1, x, 0, y, stream); });
-    expect_refused(ErrorKind::usage, [&] { matrix.apply_dot(x, y, reduction, stream); });
-    expect_refused(ErrorKind::usage, [&] { matrix.residual(apart, x, y, reduction, stream); });
+    expect_error(ErrorKind::usage, [&] { matrix.apply(1, x, 0, y, stream); });
+    expect_error(ErrorKind::usage, [&] { matrix.apply_dot(x, y, reduction, stream); });
+    expect_error(ErrorKind::usage, [&] { matrix.residual(apart, x, y, reduction, stream); });
   }
-  expect_refused(ErrorKind::usage, [&] {
+  expect_error(ErrorKind::usage, [&] {
     matrix.residual(x, apart, shifted, reduction, stream);  // overlap, but are not equal
   });
   EXPECT_NO_THROW(matrix.apply(1, x, 0, apart, stream));
@@ -90,9 +79,9 @@ TEST(OperatorMisuse, PermuteNeedsAnotherPlace) {
   const FieldView<double> turned(x.scalars().data(), 4, 1, VectorLayout::aos,
                                  Basis::from_order(std::move(order), Device::cpu()));
   const Stream stream = Device::cpu().stream();
-  expect_refused(ErrorKind::usage, [&] { permute<double>(x.view(), turned, 1, stream); });
+  expect_error(ErrorKind::usage, [&] { permute<double>(x.view(), turned, 1, stream); });
   const FieldView<double> tail(x.scalars().data() + 1, 3), head(x.scalars().data(), 3);
-  expect_refused(ErrorKind::usage, [&] { copy<double>(head, tail, stream); });
+  expect_error(ErrorKind::usage, [&] { copy<double>(head, tail, stream); });
   EXPECT_NO_THROW(permute<double>(x.view(), x.view(), 2, stream));
 }
 
@@ -123,8 +112,8 @@ TEST(OperatorMisuse, NewValuesAreCounted) {
   const std::span<const double> all = scalars;
   const std::span<const B> some(entries.data(), entries.size() - 1);
   const auto expect_left = [&](ErrorKind kind, const auto& values) {
-    expect_refused(kind, [&] { matrix.update_values(values); });
-    expect_refused(kind, [&] { Operator<B> other(matrix, values); });
+    expect_error(kind, [&] { matrix.update_values(values); });
+    expect_error(kind, [&] { Operator<B> other(matrix, values); });
     EXPECT_EQ(matrix.generation(), generation);
     EXPECT_EQ(image_of_ones(matrix), before);
   };
@@ -133,7 +122,7 @@ TEST(OperatorMisuse, NewValuesAreCounted) {
   expect_left(ErrorKind::size_mismatch, some);
   expect_left(ErrorKind::size_mismatch, longer);
   expect_left(ErrorKind::size_mismatch, CsrMatrix<B>());
-  expect_refused(ErrorKind::usage, [&] { matrix.update_values({nullptr, scalars.size()}); });
+  expect_error(ErrorKind::usage, [&] { matrix.update_values({nullptr, scalars.size()}); });
   // The number of entries is the same, but the shape is another one.
   const CsrMatrix<B> wide(9, 10, first.offsets(), first.column(), first.values());
   expect_left(ErrorKind::size_mismatch, wide);
@@ -169,15 +158,15 @@ TEST(OperatorMisuse, ValuesAreCountedWhereTheyArePlaced) {
                                    std::as_writable_bytes(std::span(to).first(taken)), Stream{});
   };
   EXPECT_NO_THROW(place(entries, slots));
-  expect_refused(ErrorKind::size_mismatch, [&] { place(entries - 1, slots); });
-  expect_refused(ErrorKind::size_mismatch, [&] { place(entries + 1, slots); });
-  expect_refused(ErrorKind::size_mismatch, [&] { place(entries, slots - 1); });
+  expect_error(ErrorKind::size_mismatch, [&] { place(entries - 1, slots); });
+  expect_error(ErrorKind::size_mismatch, [&] { place(entries + 1, slots); });
+  expect_error(ErrorKind::size_mismatch, [&] { place(entries, slots - 1); });
 }
 
 TEST(OperatorMisuse, NullPointersToAMatrixAreRefused) {
   const CsrMatrix<E> matrix = band<E>(6);
   const auto expect_refused_view = [](ErrorKind kind, const CsrView<E>& view) {
-    expect_refused(kind, [&] { Operator<E> refused(view, parse_plan("CSR")); });
+    expect_error(kind, [&] { Operator<E> refused(view, parse_plan("CSR")); });
   };
   CsrView<E> view = matrix;
   view.offsets = OffsetsView();
@@ -192,7 +181,7 @@ TEST(OperatorMisuse, NullPointersToAMatrixAreRefused) {
   view.rows = -1;
   expect_refused_view(ErrorKind::size_mismatch, view);
   EXPECT_EQ(Operator<E>(CsrView<E>{}, parse_plan("CSR")).rows(), 0);
-  expect_refused(ErrorKind::size_mismatch, [] { Basis::natural(-1); });
+  expect_error(ErrorKind::size_mismatch, [] { Basis::natural(-1); });
 }
 
 }  // namespace
