@@ -9,7 +9,6 @@
 
 #include "distributed/exchange/root_exchange.hpp"
 #include "distributed/exchange/rows_in_order.hpp"
-#include "heddle/composed_preconditioner.hpp"
 #include "heddle/detail/reduction.hpp"
 #include "solvers/multigrid/level_cycle.hpp"
 
@@ -89,10 +88,10 @@ void RankHierarchy<S>::tell() {
       Outline& outline = outlines.emplace_back();
       outline.rows = level->matrix.rows();
       outline.is_solved = level->inverse != nullptr ? 1 : 0;
-      outline.colours = level->colours.count();
-      if (!level->interval) continue;
-      outline.lower = level->interval->lower;
-      outline.upper = level->interval->upper;
+      outline.colours = level->smoother.colours.count();
+      if (!level->smoother.interval) continue;
+      outline.lower = level->smoother.interval->lower;
+      outline.upper = level->smoother.interval->upper;
     }
     report = hierarchy_->report();
   }
@@ -107,7 +106,7 @@ void RankHierarchy<S>::tell() {
 template <class S>
 std::vector<int> RankHierarchy<S>::owners_below(const WholeLevel& level,
                                                 const Partition& partition) const {
-  const TileMatrix& tentative = level.tentative;
+  const TileMatrix& tentative = level.transfer.tentative;
   const Index groups = groups_of(tentative.columns);
   std::vector<int> owners(static_cast<std::size_t>(groups), 0);
   const auto size = static_cast<std::size_t>(ranks_.size());
@@ -189,9 +188,9 @@ void RankHierarchy<S>::add_transfers(std::size_t number) {
   Level& fine = levels_[number];
   const DistributedOperator<S>& coarse = *levels_[number + 1].matrix;
   const WholeLevel* const whole = whole_level(number);
-  fine.interpolate = make_transfer(whole != nullptr ? &whole->prolongation : nullptr,
+  fine.interpolate = make_transfer(whole != nullptr ? &whole->transfer.prolongation : nullptr,
                                    entry_below(number), *fine.matrix, coarse);
-  fine.restrict = make_transfer(whole != nullptr ? &whole->restriction : nullptr,
+  fine.restrict = make_transfer(whole != nullptr ? &whole->transfer.restriction : nullptr,
                                 entry_above(number), coarse, *fine.matrix);
 }
 
@@ -209,7 +208,7 @@ void RankHierarchy<S>::smooth(std::size_t number) {
   int sweeps = options_.degree;
   if (options_.smoother == Smoother::l1_jacobi) {
     const WholeLevel* const whole = whole_level(number);
-    level.by_norms = square_on(level, whole != nullptr ? &whole->norm_inverses : nullptr);
+    level.by_norms = square_on(level, whole != nullptr ? &whole->smoother.norm_inverses : nullptr);
     level.before = std::make_shared<InverseOperator<S>>(level.by_norms);
   } else {
     const bool is_jacobi = options_.smoother == Smoother::jacobi;
@@ -221,12 +220,7 @@ void RankHierarchy<S>::smooth(std::size_t number) {
             .interval = SpectralInterval{outlines_[number].lower, outlines_[number].upper}});
     level.before = level.polynomial;
   }
-  if (sweeps > 1) {
-    const std::vector<std::shared_ptr<Preconditioner<S>>> parts(static_cast<std::size_t>(sweeps),
-                                                                level.before);
-    level.before = std::make_shared<MultiplicativePreconditioner<S>>(*level.matrix, parts);
-  }
-  level.after = level.before;
+  level.before = level.after = repeated<S>(*level.matrix, level.before, sweeps);
 }
 
 template <class S>
@@ -237,8 +231,8 @@ void RankHierarchy<S>::smooth_by_colours(std::size_t number) {
   TileMatrix tiles, colours;
   together(ranks_, [&] {
     if (whole == nullptr) return;
-    tiles = in_user_rows(whole->colours);
-    colours = colour_of_rows(whole->colours);
+    tiles = in_user_rows(whole->smoother.colours);
+    colours = colour_of_rows(whole->smoother.colours);
   });
   const RankRows rows = rows_of(whole != nullptr ? &tiles : nullptr, partition);
   RankRows of_rows = rows_of(whole != nullptr ? &colours : nullptr, partition);
@@ -309,9 +303,9 @@ void RankHierarchy<S>::give_values() {
       give(whole != nullptr ? &whole->matrix : nullptr, entries_.coarse, partition, *level.own);
     }
     if (level.interpolate) {
-      give(whole != nullptr ? &whole->prolongation : nullptr, entry_below(l), partition,
+      give(whole != nullptr ? &whole->transfer.prolongation : nullptr, entry_below(l), partition,
            *level.interpolate);
-      give(whole != nullptr ? &whole->restriction : nullptr, entry_above(l),
+      give(whole != nullptr ? &whole->transfer.restriction : nullptr, entry_above(l),
            levels_[l + 1].matrix->partition(), *level.restrict);
     }
     if (level.inverse) {
@@ -319,13 +313,13 @@ void RankHierarchy<S>::give_values() {
            *level.inverse);
     }
     if (level.by_norms) {
-      give(whole != nullptr ? &whole->norm_inverses : nullptr, entry_on(level), partition,
+      give(whole != nullptr ? &whole->smoother.norm_inverses : nullptr, entry_on(level), partition,
            *level.by_norms);
     }
     if (level.colours) {
       TileMatrix tiles;
       together(ranks_, [&] {
-        if (whole != nullptr) tiles = in_user_rows(whole->colours);
+        if (whole != nullptr) tiles = in_user_rows(whole->smoother.colours);
       });
       give(whole != nullptr ? &tiles : nullptr, entry_on(level), partition, *level.colours);
     }
@@ -352,6 +346,30 @@ void RankHierarchy<S>::count_bytes() {
   }
   const std::vector<long long> bytes = gather(ranks_, own);
   report_.device_bytes = std::accumulate(bytes.begin(), bytes.end(), 0LL);
+}
+
+template <class S>
+RankRows RankHierarchy<S>::rows_of(const TileMatrix* whole, const Partition& partition) const {
+  PatternView pattern;
+  if (whole != nullptr) pattern = whole->pattern.view(whole->columns);
+  return rows_from_root(ranks_, partition, whole != nullptr ? &pattern : nullptr);
+}
+
+template <class S>
+std::vector<std::byte> RankHierarchy<S>::values_of(const TileMatrix* whole,
+                                                   const LevelEntry<S>& entry,
+                                                   const Partition& partition) const {
+  const auto bytes = static_cast<std::size_t>(entry.table->bytes());
+  PatternView pattern;
+  std::vector<std::byte> stored;
+  together(ranks_, [&] {
+    if (whole == nullptr) return;
+    pattern = whole->pattern.view(whole->columns);
+    stored.resize(static_cast<std::size_t>(whole->pattern.entries()) * bytes);
+    components_from_tiles(entry.tiles, whole->values.span(), stored,
+                          entry.table->sizes.stored_bytes, whole_->host().stream());
+  });
+  return values_from_root(ranks_, partition, whole != nullptr ? &pattern : nullptr, stored, bytes);
 }
 
 template class RankHierarchy<float>;

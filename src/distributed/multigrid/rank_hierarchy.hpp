@@ -13,7 +13,7 @@
 #include "heddle/distributed_multigrid.hpp"
 #include "heddle/polynomial.hpp"
 #include "rank_colours.hpp"
-#include "solvers/multigrid/multigrid_hierarchy.hpp"
+#include "solvers/multigrid/hierarchy.hpp"
 
 namespace heddle::detail {
 
@@ -56,7 +56,7 @@ class RankHierarchy {
     std::shared_ptr<RankTransfer<S>> interpolate, restrict;  // between this level and the next
     std::shared_ptr<RankTransfer<S>> inverse;
   };
-  using WholeLevel = typename Hierarchy<S>::Level;
+  using WholeLevel = detail::Level<S>;
 
   bool is_root() const { return ranks_.rank() == 0; }
   void set_up(const Make& make);

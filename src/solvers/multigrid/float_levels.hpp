@@ -10,7 +10,8 @@
 #include "heddle/operator.hpp"
 #include "heddle/runtime/defined_operator.hpp"
 #include "heddle/runtime/entry_kind.hpp"
-#include "multigrid_hierarchy.hpp"
+#include "hierarchy.hpp"
+#include "level_cycle.hpp"
 #include "solvers/operators/operator_in_floats.hpp"
 #include "solvers/preconditioners/preconditioner_fields.hpp"
 
@@ -45,8 +46,8 @@ class CycleInFloats final : public Preconditioner<double> {
   }
   void apply(const FieldView<const double>& r, const FieldView<double>& z,
              const Stream& stream) const override {
-    check(r, "r");
-    check(z, "z");
+    check_cycle_field(matrix_, r, "r");
+    check_cycle_field(matrix_, z, "z");
     check_apart(r, z, "r", "z");
     if constexpr (has_cuda) {
       if (stream.on_gpu()) {
@@ -62,22 +63,6 @@ class CycleInFloats final : public Preconditioner<double> {
   }
 
  private:
-  template <class T>
-  void check(const FieldView<T>& field, const char* name) const {
-    check_operand(field, matrix_.rows(), matrix_.row_components(), *matrix_.row_basis(),
-                  "multigrid");
-    const bool lies_as_ours =
-        matrix_.vector_layout() == VectorLayout::aos ? field.is_aos() : field.is_soa();
-    if constexpr (has_cuda) {
-      if (const cuda::Product* const product = matrix_.product_on_gpu()) {
-        return product->check_operand(field.data, lies_as_ours, name);
-      }
-    }
-    if (!lies_as_ours) {
-      throw Error(ErrorKind::size_mismatch,
-                  "multigrid: the fields differ in layout; copy one first");
-    }
-  }
   /// The shape of r and z, without memory.
   FieldView<double> row_shape() const {
     auto shape = FieldView<double>::unallocated(matrix_.rows(), matrix_.row_components(),

@@ -9,6 +9,7 @@
 
 #include "flexible_cycle.hpp"
 #include "heddle/composed_preconditioner.hpp"
+#include "heddle/config.hpp"
 #include "heddle/multigrid.hpp"
 #include "heddle/preconditioner.hpp"
 #include "solvers/operators/applies_in_graph.hpp"
@@ -141,6 +142,32 @@ class LevelCycle final : public Preconditioner<S> {
   RowShare *share_, *coarse_share_;  // null where no ranks share the rows
   OperatorField<S> rest_, smoothed_, right_, correction_;
 };
+
+/// Throws unless the field is an operand of the matrix, in its layout and reachable for its device.
+template <class S, class T>
+void check_cycle_field(const SlicedOperator<S>& matrix, const FieldView<T>& field,
+                       const char* name) {
+  check_operand(field, matrix.rows(), matrix.row_components(), *matrix.row_basis(), "multigrid");
+  const bool lies_as_ours =
+      matrix.vector_layout() == VectorLayout::aos ? field.is_aos() : field.is_soa();
+  if constexpr (has_cuda) {
+    if (const cuda::Product* const product = matrix.product_on_gpu()) {
+      return product->check_operand(field.data, lies_as_ours, name);
+    }
+  }
+  if (!lies_as_ours) {
+    throw Error(ErrorKind::size_mismatch, "multigrid: the fields differ in layout; copy one first");
+  }
+}
+
+/// `part`, so many times one after the other.
+template <class S>
+std::shared_ptr<Preconditioner<S>> repeated(const LinearOperator<S>& matrix,
+                                            std::shared_ptr<Preconditioner<S>> part, int sweeps) {
+  if (sweeps == 1) return part;
+  return std::make_shared<MultiplicativePreconditioner<S>>(
+      matrix, std::vector(static_cast<std::size_t>(sweeps), std::move(part)));
+}
 
 /// The cycle of a coarsest level that is smoothed.
 template <class S>

@@ -137,7 +137,7 @@ void LevelValues<S>::add_level(std::size_t number) {
 template <class S>
 void LevelValues<S>::make_tentative(std::size_t number,
                                     const heddle::detail::Aggregates& aggregates) {
-  const heddle::detail::TileShape& shape = levels_[number]->tentative.shape;
+  const heddle::detail::TileShape& shape = levels_[number]->transfer.tentative.shape;
   Matrix& t = values_[number].tentative;
   t.pattern = tentative_pattern(aggregates, device_);
   t.values = UnsetArray<double>(level_patterns::numbers_of(t.pattern, shape), device_);
@@ -210,7 +210,7 @@ void LevelValues<S>::add_transfer(std::size_t number) {
   const Level& level = *levels_[number];
   const Level& coarse = *levels_[number + 1];
   Values& own = values_[number];
-  const heddle::detail::TileShape& shape = level.tentative.shape;
+  const heddle::detail::TileShape& shape = level.transfer.tentative.shape;
   const std::size_t of_p = level_patterns::numbers_of(own.prolongation.pattern, shape),
                     of_image = level_patterns::numbers_of(own.image.pattern, shape);
   own.prolongation.values = UnsetArray<double>(of_p, device_);
@@ -225,9 +225,9 @@ void LevelValues<S>::add_transfer(std::size_t number) {
   own.scales = Array<double>(static_cast<std::size_t>(coarse.rows), device_);
   own.scratch =
       Array<double>(level_patterns::scratch_scalars(coarse.rows, coarse.matrix.shape), device_);
-  const heddle::detail::EntryTiles& tiles = level.adjoint_entry.tiles;
-  own.of_p = stored_of(level.interpolate->entry(), tiles, of_p);
-  own.of_adjoint = stored_of(*level.adjoint_entry.table, tiles, of_p);
+  const heddle::detail::EntryTiles& tiles = level.transfer.adjoint_entry.tiles;
+  own.of_p = stored_of(level.transfer.interpolate->entry(), tiles, of_p);
+  own.of_adjoint = stored_of(*level.transfer.adjoint_entry.table, tiles, of_p);
 }
 
 template <class S>
@@ -252,20 +252,21 @@ template <class S>
 void LevelValues<S>::bring_patterns() {
   for (std::size_t l = 0; l < levels_.size(); ++l) {
     Level& level = *levels_[l];
+    auto& to = level.transfer;
     const Values& own = values_[l];
     if (level.matrix.pattern.offsets.empty()) bring(own.matrix.pattern, level.matrix.pattern);
-    if (!level.interpolate || !level.prolongation.pattern.offsets.empty()) continue;
-    bring(own.tentative.pattern, level.tentative.pattern);
-    level.tentative.make_values();
-    heddle::detail::copy_bytes(level.tentative.values.data(), own.tentative.values.data(),
+    if (!to.interpolate || !to.prolongation.pattern.offsets.empty()) continue;
+    bring(own.tentative.pattern, to.tentative.pattern);
+    to.tentative.make_values();
+    heddle::detail::copy_bytes(to.tentative.values.data(), own.tentative.values.data(),
                                own.tentative.values.size() * sizeof(double), device_.stream());
-    bring(own.prolongation.pattern, level.prolongation.pattern);
-    bring(own.image.pattern, level.image.pattern);
-    bring(own.restriction.pattern, level.restriction.pattern);
-    bring(own.to_prolongation.places, own.prolongation.pattern, level.to_prolongation);
-    bring(own.to_image.places, own.image.pattern, level.to_image);
-    bring(own.to_coarse.places, values_[l + 1].matrix.pattern, level.to_coarse);
-    level.place = level_patterns::on_host(own.place);
+    bring(own.prolongation.pattern, to.prolongation.pattern);
+    bring(own.image.pattern, to.image.pattern);
+    bring(own.restriction.pattern, to.restriction.pattern);
+    bring(own.to_prolongation.places, own.prolongation.pattern, to.to_prolongation);
+    bring(own.to_image.places, own.image.pattern, to.to_image);
+    bring(own.to_coarse.places, values_[l + 1].matrix.pattern, to.to_coarse);
+    to.place = level_patterns::on_host(own.place);
   }
 }
 

@@ -23,7 +23,7 @@ void LevelValues<S>::take_reach() {
                  values_[l].reach.data(), device_.stream());
       continue;
     }
-    const auto& reach = level.room->reach;
+    const auto& reach = level.smoother.room->reach;
     heddle::detail::copy_bytes(values_[l].reach.data(), reach.data(), reach.size() * sizeof(double),
                                device_.stream());
   }
@@ -36,8 +36,8 @@ void LevelValues<S>::bring_reach() {
   for (std::size_t l = 0; l < levels_.size(); ++l) {
     Level& level = *levels_[l];
     if (level.inverse) continue;
-    level.room.emplace(level.matrix, Device::cpu(device_.threads()));
-    heddle::detail::copy_bytes(level.room->reach.data(), values_[l].reach.data(),
+    level.smoother.room.emplace(level.matrix, Device::cpu(device_.threads()));
+    heddle::detail::copy_bytes(level.smoother.room->reach.data(), values_[l].reach.data(),
                                values_[l].reach.size() * sizeof(double), device_.stream());
   }
 }
@@ -115,7 +115,7 @@ bool LevelValues<S>::brings_coarsest() {
   if (coarsest.pattern.offsets.empty()) bring(values_[last].matrix.pattern, coarsest.pattern);
   if (coarsest.values.empty()) coarsest.make_values();
   copy(values_[last].matrix.values, coarsest.values);
-  if (last > 0) copy(values_[last - 1].scales, levels_[last - 1]->scales);
+  if (last > 0) copy(values_[last - 1].scales, levels_[last - 1]->transfer.scales);
   return true;
 }
 
@@ -166,7 +166,7 @@ device::ReachRows LevelValues<S>::reach_rows(std::size_t number) const {
   reach.values = own.matrix.values.data();
   reach.inverses = own.inverses.data();
   reach.reach = own.reach.data();
-  reach.bound = heddle::detail::safety_of_estimate * level.largest;
+  reach.bound = heddle::detail::safety_of_estimate * level.smoother.largest;
   reach.size = level.matrix.shape.height;
   return reach;
 }
@@ -177,7 +177,7 @@ void LevelValues<S>::smooth(std::size_t number) {
   const Level& level = *levels_[number];
   const Stream& stream = device_.stream();
   invert_diagonal(number);
-  level.jacobi->queue_refresh(&doubts_->singular, stream);
+  level.smoother.jacobi->queue_refresh(&doubts_->singular, stream);
   look_for_growth(reach_rows(number), level.matrix.shape.ring,
                   values_[number].matrix.pattern.mean_length(), &doubts_->values, stream);
 }
@@ -187,13 +187,13 @@ template <class S>
 void LevelValues<S>::smooth_transfer(std::size_t number) {
   const Level& level = *levels_[number];
   Values& own = values_[number];
-  const auto& shape = level.prolongation.shape;
+  const auto& shape = level.transfer.prolongation.shape;
   device::SmoothedRows rows;
   rows.p = own.prolongation.pattern.view(), rows.t = own.tentative.pattern.view();
   rows.image = own.is_smoothed ? own.image.values.data() : own.tentative.values.data();
   rows.tentative = own.tentative.values.data();
   rows.inverses = own.inverses.data();
-  rows.omega = own.is_smoothed ? 4 / (3 * level.largest) : 0;
+  rows.omega = own.is_smoothed ? 4 / (3 * level.smoother.largest) : 0;
   rows.smoothed = own.prolongation.values.data();
   rows.adjoint = own.restriction.values.data();
   rows.place = own.place.data();
@@ -206,7 +206,7 @@ void LevelValues<S>::transfer(std::size_t number, double rounding) {
   const Level &level = *levels_[number], &coarse = *levels_[number + 1];
   Values &own = values_[number], &next = values_[number + 1];
   const Stream& stream = device_.stream();
-  const auto& shape = level.prolongation.shape;
+  const auto& shape = level.transfer.prolongation.shape;
   const auto product = [&](const Matrix& a, const Matrix& b, const Pattern& c,
                            UnsetArray<double>& result, const Product& sums, int height,
                            int middle) {
@@ -242,8 +242,8 @@ void LevelValues<S>::transfer(std::size_t number, double rounding) {
   mended.size = shape.width;
   mended.of_tile = shape.scalars();
   mend(mended, shape.ring, own.restriction.pattern.mean_length(), &doubts_->values, stream);
-  put(own.prolongation.values.span(), own.of_p, *level.interpolate);
-  put(own.restriction.values.span(), own.of_adjoint, *level.restrict);
+  put(own.prolongation.values.span(), own.of_p, *level.transfer.interpolate);
+  put(own.restriction.values.span(), own.of_adjoint, *level.transfer.restrict);
   put(next.matrix.values.span(), next.of_matrix, *coarse.product);
 }
 

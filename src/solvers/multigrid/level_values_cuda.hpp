@@ -7,7 +7,7 @@
 #include "aggregates_cuda.hpp"
 #include "base/cuda_call.hpp"
 #include "base/unset_array.hpp"
-#include "multigrid_hierarchy.hpp"
+#include "level.hpp"
 #include "setup_values_cuda.hpp"
 #include "solvers/tiles/tile_patterns_cuda.hpp"
 #include "solvers/tiles/tile_values_cuda.hpp"
@@ -24,8 +24,8 @@ struct StoredValues {
 template <class S>
 class LevelValues {
  public:
-  using Level = typename heddle::detail::Hierarchy<S>::Level;
-  using Levels = std::vector<std::unique_ptr<Level>>;
+  using Level = heddle::detail::Level<S>;
+  using Levels = heddle::detail::LevelList<S>;
 
   /// Makes room for the finest level alone. Throws `Error` (memory).
   LevelValues(const heddle::detail::SlicedOperator<S>& matrix, const Levels& levels,

@@ -8,7 +8,7 @@
 #include "float_levels.hpp"
 #include "heddle/config.hpp"
 #include "heddle/tools/team.hpp"
-#include "multigrid_hierarchy.hpp"
+#include "hierarchy.hpp"
 #include "setup_values_cuda.hpp"
 #include "solvers/preconditioners/preconditioner_fields.hpp"
 

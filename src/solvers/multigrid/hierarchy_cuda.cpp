@@ -1,5 +1,5 @@
-// The set-up of a hierarchy on a GPU, level by level.
-#include <chrono>
+#include "hierarchy_cuda.hpp"
+
 #include <cmath>
 #include <future>
 #include <system_error>
@@ -83,61 +83,63 @@ class SpectrumBeside {
   std::future<RitzValues<S>> found_;  // its destructor waits
 };
 
+/// False if the matrix with these Ritz values of D^-1 A may not be semidefinite.
+template <class S>
+bool may_be_semidefinite(const RitzValues<S>& found) {
+  return found.is_positive && std::isfinite(found.smallest + found.largest) && found.largest > 0 &&
+         !(found.smallest < min_energy * found.largest);
+}
+
 }  // namespace
 
-/// False, without levels, if the CPU has to compute everything, or to report what is wrong.
 template <class S>
 template <class T>
-bool Hierarchy<S>::set_up_on_gpu(const SlicedOperator<T>& source,
-                                 std::span<const FieldView<const T>> candidates) {
-  const auto begin = std::chrono::steady_clock::now();
-  const bool is_polynomial =
-      options_.smoother == Smoother::chebyshev || options_.smoother == Smoother::jacobi;
+bool HierarchyOnGpu<S>::set_up(const SlicedOperator<T>& source,
+                               std::span<const FieldView<const T>> candidates) {
+  const SlicedOperator<S>& matrix = setup_.finest().matrix();
+  const EntryTiles& tiles = setup_.operators().entries().finest.tiles;
   // The host's estimate takes one component of an entry that acts on several.
-  const bool is_whole = matrix_.row_components() == finest_.tiles.size * finest_.tiles.ring;
-  if (!matrix_.device().on_gpu() || matrix_.rows() == 0 || !is_polynomial || !is_whole ||
-      options_.estimates_again) {
+  const bool is_whole = matrix.row_components() == tiles.size * tiles.ring;
+  if (!matrix.device().on_gpu() || matrix.rows() == 0 || !setup_.smoothers().are_polynomials() ||
+      !is_whole || setup_.options().estimates_again) {
     return false;
   }
   bool is_done = false;
   try {
-    add_finest();
-    on_gpu_ = std::make_shared<cuda::LevelValues<S>>(
-        matrix_, levels_,
+    setup_.add_finest();
+    values_ = std::make_shared<cuda::LevelValues<S>>(
+        matrix, setup_.levels(),
         cuda::StoredValues{source.stored_values().data(), source.entry().sizes.stored_bytes});
-    is_done = read_candidates_on_gpu(source, candidates) && make_levels_on_gpu();
+    is_done = read_candidates(source, candidates) && make_levels();
   } catch (const Error& error) {
     if (error.kind() == ErrorKind::internal) throw;
     // Out of memory, or a matrix that the CPU refuses as well.
   }
   if (!is_done) {
-    matrix_.device().synchronize();
-    on_gpu_.reset();
-    levels_.clear();
+    matrix.device().synchronize();
+    values_.reset();
+    setup_.levels().clear();
     return false;
   }
-  on_gpu_->drop_candidates();
+  values_->drop_candidates();
   // A solver still needs memory for its fields.
   constexpr long long parts_for_levels = 7;
-  if (on_gpu_->bytes() / parts_for_levels > matrix_.device().available_memory()) {
+  if (values_->bytes() / parts_for_levels > matrix.device().available_memory()) {
     bring_to_host();
-    on_gpu_.reset();
+    values_.reset();
   }
-  is_refreshed_on_gpu_ = true;
-  generation_ = source.generation();
-  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
-  setup_seconds_ = seconds.count();
   return true;
 }
 
-/// Like `read_candidates`. False if a component is not finite.
+/// Like those of the host. False if a component is not finite.
 template <class S>
 template <class T>
-bool Hierarchy<S>::read_candidates_on_gpu(const SlicedOperator<T>& source,
-                                          std::span<const FieldView<const T>> candidates) {
-  const int v = finest_.tiles.size, r = finest_.tiles.ring, k = coarse_.tiles.size;
-  const Index n = matrix_.rows();
-  const Device device = matrix_.device();
+bool HierarchyOnGpu<S>::read_candidates(const SlicedOperator<T>& source,
+                                        std::span<const FieldView<const T>> candidates) {
+  const TileShape shape = setup_.operators().entries().candidates();
+  const int v = shape.height, k = shape.width, r = shape.ring;
+  const Index n = source.rows();
+  const Device device = source.device();
   const Stream stream = device.stream();
   Array<double> tiles(static_cast<std::size_t>(n) * static_cast<std::size_t>(v * k * r), device);
   if (candidates.empty()) {
@@ -160,85 +162,107 @@ bool Hierarchy<S>::read_candidates_on_gpu(const SlicedOperator<T>& source,
     }
     cuda::wait_before_memory_goes_back(device);  // `own` and `inside` end here
   }
-  on_gpu_->take_candidates(std::move(tiles));
+  values_->take_candidates(std::move(tiles));
   return true;
 }
 
 template <class S>
-bool Hierarchy<S>::make_levels_on_gpu() {
-  on_gpu_->read_matrix();
-  const bool is_symmetric = is_hermitian();
-  if (!on_gpu_->are_good()) return false;
-  if (!is_symmetric) check_hermitian();
-  double strength = options_.strength;
-  for (std::size_t l = 0; l < levels_.size(); ++l, strength /= 2) {
-    Level& level = *levels_[l];
-    if (is_solved(level)) {
+bool HierarchyOnGpu<S>::make_levels() {
+  values_->read_matrix();
+  FinestMatrix<S>& finest = setup_.finest();
+  const bool is_symmetric = finest.is_hermitian();
+  if (!values_->are_good()) return false;
+  if (!is_symmetric) finest.check_hermitian();
+  const LevelList<S>& levels = setup_.levels();
+  double strength = setup_.options().strength;
+  for (std::size_t l = 0; l < levels.size(); ++l, strength /= 2) {
+    Level<S>& level = *levels[l];
+    if (setup_.is_solved(level)) {
       level.inverse_tiles = full_matrix(level.rows, level.matrix.shape);
-      const auto basis = level.product->row_basis();
-      level.inverse = make_operator(level.inverse_tiles.pattern.view(level.rows), level.entry.table,
-                                    basis, basis);
-      on_gpu_->add_inverse(l);
-      on_gpu_->solve(l);
+      level.inverse = setup_.operators().make_square(level, level.inverse_tiles);
+      values_->add_inverse(l);
+      values_->solve(l);
       break;
     }
-    on_gpu_->invert_diagonal(l);
-    if (!on_gpu_->are_good()) return false;
-    level.jacobi = std::make_shared<SlicedJacobi<S>>(*level.product);
-    SpectrumBeside<S> spectrum(*level.product, *level.jacobi);
-    const bool has_next = extend_on_gpu(level, strength);
-    if (!smooth_on_gpu(level, spectrum.values())) return false;
+    values_->invert_diagonal(l);
+    if (!values_->are_good()) return false;
+    LevelSmoother<S>& smoother = level.smoother;
+    smoother.jacobi = std::make_shared<SlicedJacobi<S>>(*level.product);
+    SpectrumBeside<S> spectrum(*level.product, *smoother.jacobi);
+    const bool has_next = extend(level, strength);
+    const RitzValues<S> found = spectrum.values();
+    if (!may_be_semidefinite(found)) return false;
+    smoother.largest = found.largest;
+    setup_.smoothers().smooth_by_polynomial(level);
     if (!has_next) break;
-    on_gpu_->transfer(l, rounding_);
+    values_->transfer(l, finest.rounding());
   }
-  if (!on_gpu_->are_good()) return false;
-  if (on_gpu_->brings_coarsest()) solve(*levels_.back());
+  if (!values_->are_good()) return false;
+  if (values_->brings_coarsest()) setup_.solve(*levels.back());
   return true;
 }
 
 /// Adds the next level, without values. False if it is not worth it.
 template <class S>
-bool Hierarchy<S>::extend_on_gpu(Level& level, double strength) {
+bool HierarchyOnGpu<S>::extend(Level<S>& level, double strength) {
   const auto number = static_cast<std::size_t>(level.number);
-  on_gpu_->find_norms(number);
-  const auto aggregates = aggregate_rows(
-      level, strength, [&](double least) { return on_gpu_->aggregate(number, least); });
+  values_->find_norms(number);
+  const auto aggregates = setup_.aggregate_rows(
+      level, strength, [&](double least) { return values_->aggregate(number, least); });
   if (!aggregates) return false;
-  Level& coarse = add_coarse(level, aggregates->count);
-  on_gpu_->find_patterns(number, *aggregates, options_.interpolation);
-  coarse.entries = on_gpu_->matrix(number + 1).entries();
+  Level<S>& coarse = setup_.add_coarse(level, aggregates->count);
+  values_->find_patterns(number, *aggregates, setup_.options().interpolation);
+  coarse.entries = values_->matrix(number + 1).entries();
   const auto view = [](const cuda::DevicePattern& pattern) {
     return PatternView{pattern.rows, pattern.columns, pattern.offsets.data(),
                        pattern.column.data()};
   };
-  make_operators(level, coarse, view(on_gpu_->prolongation(number)),
-                 view(on_gpu_->restriction(number)), view(on_gpu_->matrix(number + 1)));
-  on_gpu_->extend(number);
+  setup_.operators().make(level, coarse, view(values_->prolongation(number)),
+                          view(values_->restriction(number)), view(values_->matrix(number + 1)));
+  values_->extend(number);
   return true;
 }
 
-/// Makes the smoother of a level from these Ritz values of D^-1 A. False if the matrix may not be
-/// semidefinite.
 template <class S>
-bool Hierarchy<S>::smooth_on_gpu(Level& level, const RitzValues<S>& found) {
-  if (!found.is_positive || !std::isfinite(found.smallest + found.largest)) return false;
-  if (!(found.largest > 0) || found.smallest < min_energy * found.largest) return false;
-  level.largest = found.largest;
-  const bool sweeps = options_.smoother == Smoother::jacobi;
-  smooth_by_polynomial(level, sweeps ? 0 : options_.degree, sweeps ? options_.degree : 1);
+long long HierarchyOnGpu<S>::bytes() const {
+  return values_ ? values_->bytes() : 0;
+}
+
+/// Brings what a set-up has left on the GPU to the CPU, which computes new values with it.
+template <class S>
+void HierarchyOnGpu<S>::bring_to_host() {
+  TileMatrix& finest = setup_.levels().front()->matrix;
+  if (!finest.pattern.offsets.empty()) return;
+  setup_.finest().read_pattern(finest, setup_.host().stream());
+  values_->bring_patterns();
+  values_->bring_reach();
+  setup_.smoothers().keep_reach();
+}
+
+template <class S>
+bool HierarchyOnGpu<S>::refresh() {
+  if (!values_) return false;
+  FinestMatrix<S>& finest = setup_.finest();
+  values_->queue(finest.rounding());
+  const bool is_symmetric = finest.is_hermitian();
+  if (!values_->are_good()) {
+    bring_to_host();
+    values_->forget_reach();
+    return false;
+  }
+  if (!is_symmetric) finest.check_hermitian();
+  if (values_->brings_coarsest()) setup_.solve(*setup_.levels().back());
   return true;
 }
 
-template bool Hierarchy<float>::set_up_on_gpu(const SlicedOperator<double>&,
-                                              std::span<const FieldView<const double>>);
-#define HEDDLE_MULTIGRID_SETUP(S)                                                 \
-  template bool Hierarchy<S>::set_up_on_gpu(const SlicedOperator<S>&,             \
-                                            std::span<const FieldView<const S>>); \
-  template bool Hierarchy<S>::make_levels_on_gpu();                               \
-  template bool Hierarchy<S>::extend_on_gpu(Level&, double);                      \
-  template bool Hierarchy<S>::smooth_on_gpu(Level&, const RitzValues<S>&);
-HEDDLE_MULTIGRID_SETUP(float)
-HEDDLE_MULTIGRID_SETUP(double)
-#undef HEDDLE_MULTIGRID_SETUP
+template class HierarchyOnGpu<float>;
+template class HierarchyOnGpu<double>;
+#define HEDDLE_HIERARCHY_ON_GPU(S, T)                               \
+  template bool HierarchyOnGpu<S>::set_up(const SlicedOperator<T>&, \
+                                          std::span<const FieldView<const T>>);
+HEDDLE_HIERARCHY_ON_GPU(float, float)
+HEDDLE_HIERARCHY_ON_GPU(float, double)
+HEDDLE_HIERARCHY_ON_GPU(double, double)
+#undef HEDDLE_HIERARCHY_ON_GPU
 
 }  // namespace heddle::detail
