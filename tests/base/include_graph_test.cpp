@@ -125,5 +125,26 @@ TEST(IncludeGraph, HasNoArrowThatTheTableHasNot) {
   EXPECT_GT(arrows, 150);
 }
 
+/// Adds the headers that a header includes, directly or not.
+void add_included(const std::string& header, std::set<std::string>& found) {
+  if (!found.insert(header).second) return;
+  const std::string text = text_of(source_dir / "include" / header);
+  const std::regex include(R"re(#include "(heddle/[^"]+)")re");
+  for (std::sregex_iterator it(text.begin(), text.end(), include), end; it != end; ++it) {
+    add_included((*it)[1], found);
+  }
+}
+
+TEST(IncludeGraph, HeddleIncludesEveryPublicHeader) {
+  const std::set<std::string> others = {"cuda_call.hpp", "eigen.hpp", "eigen_solvers.hpp"};
+  std::set<std::string> found;
+  add_included("heddle/heddle.hpp", found);
+  for (const auto& entry : fs::directory_iterator(source_dir / "include/heddle")) {
+    const std::string name = entry.path().filename().string();
+    if (entry.path().extension() != ".hpp" || others.contains(name)) continue;
+    EXPECT_TRUE(found.contains("heddle/" + name)) << name;
+  }
+}
+
 }  // namespace
 }  // namespace heddle::test::include_graph

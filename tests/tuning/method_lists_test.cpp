@@ -44,6 +44,12 @@ TEST(PreconditionerLists, InDocsAreWhole) {
     const std::string name = "`" + std::string(row.name);
     if (row.kind != PreconditionerKind::none) EXPECT_NE(in_words.find(name), std::string::npos);
     if (row.kind != PreconditionerKind::automatic) EXPECT_NE(chosen.find(name), std::string::npos);
+    if (!row.is_of_all_entries) continue;
+    for (const char* const page : {"guide/distributed.md", "guide/hierarchical.md"}) {
+      std::stringstream text;
+      text << std::ifstream(HEDDLE_SOURCE_DIR "/docs/" + std::string(page)).rdbuf();
+      EXPECT_NE(text.str().find(name + "`"), std::string::npos) << page;
+    }
   }
 }
 
