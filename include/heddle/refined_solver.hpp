@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "heddle/detail/method_loop.hpp"
 #include "heddle/export.hpp"
 #include "heddle/krylov_solver.hpp"
 
@@ -57,7 +58,6 @@ class HEDDLE_EXPORT RefinedSolver : public SystemSolver<double> {
   long long memory() const;
 
  private:
-  void begin(std::size_t systems);
   void solve_system(const FieldView<const double>& b, const FieldView<double>& x, int system,
                     Report& report);
   /// A run of the solver over floats from the residual of `run`, whose x it corrects.

@@ -42,6 +42,9 @@ StoredScalar copy_in(const LinearOperator<float>& matrix) {
   return in_words ? matrix.iterated_as() : StoredScalar::single;
 }
 
+template <class S>
+using Parts = detail::KrylovParts<S>;
+
 SolverOptions options_over_floats(SolverOptions options) {
   options.observer = nullptr;
   options.basis_precision = StoredScalar::own;  // floats
@@ -59,8 +62,8 @@ RefinedSolver::RefinedSolver(OperatorReference<float> narrow,
   check_same_system(*narrow, A);
   lie_alike_ = narrow->vector_layout() == A.vector_layout() &&
                detail::in_basis(narrow->row_basis(), A.row_basis());
-  narrow_ = detail::narrow_solver(wide_->method_.info, std::move(narrow), std::move(preconditioner),
-                                  options_over_floats(wide_->options()));
+  narrow_ = detail::narrow_solver(Parts<double>::of(*wide_).inputs.method.info, std::move(narrow),
+                                  std::move(preconditioner), options_over_floats(wide_->options()));
   if (!lie_alike_) {
     between_ = Array<float>(static_cast<std::size_t>(wide_->residual().scalars()), A.device());
   }
@@ -77,26 +80,29 @@ long long RefinedSolver::memory() const {
 
 FieldView<float> RefinedSolver::beside_wide(const FieldView<float>& own) {
   if (lie_alike_) return own;
-  return {between_.data(), own.size, own.components, wide_->matrix_.vector_layout(), wide_->basis_};
+  const FieldView<double> r = wide_->residual();
+  return {between_.data(), r.size, r.components, wide_->matrix().vector_layout(), r.basis};
 }
 
 void RefinedSolver::set_null_space(const std::vector<FieldView<const double>>& vectors) {
   wide_->set_null_space(vectors);
+  const auto& wide = Parts<double>::of(*wide_);
   std::vector<Array<float>> storage;
   std::vector<FieldView<const float>> narrow;
-  for (const FieldView<double>& vector : wide_->null_space_.vectors) {
-    storage.emplace_back(static_cast<std::size_t>(vector.scalars()), wide_->device_);
+  for (const FieldView<double>& vector : wide.null_space.vectors()) {
+    storage.emplace_back(static_cast<std::size_t>(vector.scalars()), wide.inputs.device);
     const FieldView<float> field(storage.back().data(), vector.size, vector.components,
-                                 wide_->matrix_.vector_layout(), wide_->basis_);
-    detail::narrow_field(1, vector, field, wide_->stream_);
+                                 wide_->matrix().vector_layout(), vector.basis);
+    detail::narrow_field(1, vector, field, wide.inputs.stream);
     narrow.emplace_back(field);
   }
   narrow_->set_null_space(narrow);
-  wide_->device_.synchronize();
+  wide.inputs.device.synchronize();
 }
 
 detail::RunResult<double> RefinedSolver::run_over_floats(const detail::RunOf<double>& run) {
-  const Stream& stream = wide_->stream_;
+  const Stream& stream = Parts<double>::of(*wide_).inputs.stream;
+  auto& solver = Parts<float>::of(*narrow_);
   detail::RunLimits<double> limits = *run.limits;
   if (scale_ == 0) scale_ = std::exp2(-std::ilogb(std::sqrt(limits.squared_norm)));
   const double squared_scale = scale_ * scale_;
@@ -111,7 +117,7 @@ detail::RunResult<double> RefinedSolver::run_over_floats(const detail::RunOf<dou
       return run.limits->observe(iteration, squared / squared_scale);
     };
   }
-  auto& place = narrow_->places_.front();
+  const auto& place = solver.fields.first();
   const FieldView<float>&r = place.residual, x = place.kept;
   const FieldView<float> r_beside = beside_wide(r), x_beside = beside_wide(x);
   detail::narrow_field(scale_, run.r, r_beside, stream);
@@ -119,7 +125,7 @@ detail::RunResult<double> RefinedSolver::run_over_floats(const detail::RunOf<dou
   fill<float>(0, x, stream);
   const detail::RunOf<float> narrow{0, x, r, &limits};
   detail::RunResult<double> result;
-  narrow_->loop_over(narrow_->iterated()).run({&narrow, 1}, {&result, 1});
+  solver.loops.over(solver.loops.iterated()).run({&narrow, 1}, {&result, 1});
   if (!lie_alike_) permute<float>(x, x_beside, 1, stream);
   detail::add_widened(1 / scale_, x_beside, run.x, stream);
   history_.assign(result.history.begin(), result.history.end());
@@ -128,55 +134,42 @@ detail::RunResult<double> RefinedSolver::run_over_floats(const detail::RunOf<dou
   return result;
 }
 
-void RefinedSolver::begin(std::size_t systems) {
-  wide_->iterated_ = &wide_->matrix_;
-  wide_->histories_.resize(std::max<std::size_t>(1, systems));
-  for (auto& history : wide_->histories_) history.clear();
-  const auto prepare = [](auto& solver) {
-    if (solver.compiling_.valid()) solver.compiling_.get();
-    if (solver.preconditioner_) solver.preconditioner_->refresh();
-    solver.apply_foreign_work_once();
-  };
-  prepare(*wide_);
-  prepare(*narrow_);
-  if (wide_->method_.info.takes_interval && (!wide_->options_.checks || wide_->suits_method())) {
-    wide_->refresh_steps();
-  }
-}
-
 void RefinedSolver::solve_system(const FieldView<const double>& b, const FieldView<double>& x,
                                  int system, Report& report) {
-  narrow_->iterated_ = &narrow_->matrix_.iterated();
-  LoopForm form = narrow_->form_of_loop(narrow_->iterated());
-  detail::OtherRuns over_floats{copy_in(narrow_->matrix_),
-                                method_rows::continues_runs(narrow_->method_.info, form),
-                                narrow_->bytes_per_iteration()};
+  auto& wide = Parts<double>::of(*wide_);
+  auto& narrow = Parts<float>::of(*narrow_);
+  const bool varies = wide.inputs.method.info.takes_varying;
+  const LinearOperator<float>& floats = narrow.inputs.matrix;
+  narrow.loops.iterate_by(floats.iterated());
+  LoopForm form = narrow.loops.form(floats.iterated());
+  detail::OtherRuns over_floats{copy_in(floats),
+                                method_rows::continues_runs(narrow.inputs.method.info, form),
+                                narrow.loops.bytes_per_iteration()};
   scale_ = 0;
-  detail::HostSolve<double> solve(*wide_, b, x, 0, system, report, &over_floats);
+  detail::HostSolve<double> solve(wide, b, x, 0, system, report, &over_floats);
   solve.begin(1);
   const auto goes_on = [&](long long iterations) { return solve.goes_on_inside(iterations); };
   {
-    const bool varies = narrow_->method_.info.takes_varying;
     const detail::WatchedPreconditioner<float> watched(
-        varies ? narrow_->preconditioner_.get() : nullptr, goes_on);
+        varies ? narrow.inputs.preconditioner.get() : nullptr, goes_on);
     const auto run_on = [&] {
       while (solve.runs()) solve.take(run_over_floats(solve.next_run(form)));
     };
     run_on();
     if (over_floats.copy != StoredScalar::single && solve.leaves_copy(StoredScalar::single)) {
-      narrow_->iterated_ = &narrow_->matrix_;
-      form = narrow_->form_of_loop(narrow_->matrix_);
-      over_floats.bytes_per_iteration = narrow_->bytes_per_iteration();
+      narrow.loops.iterate_by(floats);
+      form = narrow.loops.form(floats);
+      over_floats.bytes_per_iteration = narrow.loops.bytes_per_iteration();
       run_on();
     }
   }
   if (solve.leaves_copy(StoredScalar::own)) {
-    const bool varies = wide_->method_.info.takes_varying;
     const detail::WatchedPreconditioner<double> watched(
-        varies ? wide_->preconditioner_.get() : nullptr, goes_on);
-    auto& loop = wide_->loop_over(wide_->matrix_);
+        varies ? wide.inputs.preconditioner.get() : nullptr, goes_on);
+    const LinearOperator<double>& matrix = wide.inputs.matrix;
+    auto& loop = wide.loops.over(matrix);
     while (solve.runs()) {
-      const detail::RunOf<double> run = solve.next_run(wide_->form_of_loop(wide_->matrix_));
+      const detail::RunOf<double> run = solve.next_run(wide.loops.form(matrix));
       detail::RunResult<double> result;
       loop.run({&run, 1}, {&result, 1});
       solve.take(result);
@@ -193,7 +186,10 @@ std::vector<Report> RefinedSolver::solve(std::span<const FieldView<const double>
                                          std::span<const FieldView<double>> x) {
   detail::check_as_many(b.size(), x.size());
   detail::check_systems<double>(b, x, wide_->residual());
-  begin(b.size());
+  auto& wide = Parts<double>::of(*wide_);
+  wide.loops.iterate_by(wide.inputs.matrix);
+  wide.begin(b.size());
+  Parts<float>::of(*narrow_).prepare();
   std::vector<Report> reports(b.size());
   for (std::size_t k = 0; k < b.size(); ++k) {
     solve_system(b[k], x[k], static_cast<int>(k), reports[k]);

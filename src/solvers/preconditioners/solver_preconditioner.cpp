@@ -7,6 +7,7 @@
 #include "heddle/config.hpp"
 #include "heddle/error.hpp"
 #include "preconditioner_fields.hpp"
+#include "solvers/krylov/krylov_parts.hpp"
 
 namespace heddle {
 
@@ -23,7 +24,7 @@ std::optional<FieldShape> SolverPreconditioner<S>::shape() const {
 
 template <class S>
 void SolverPreconditioner<S>::set_watch(const InnerWatch* watch) {
-  solver_->outer_ = watch;
+  detail::KrylovParts<S>::of(*solver_).outer = watch;
 }
 
 template <class S>
