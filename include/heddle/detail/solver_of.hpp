@@ -5,6 +5,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "heddle/detail/host_method.hpp"
 #include "heddle/export.hpp"
 #include "heddle/krylov_solver.hpp"
 
