@@ -170,7 +170,23 @@ std::unique_ptr<MethodLoop<S>> LoopCache<S>::make(const LinearOperator<S>& matri
   vectors.reserve(systems);
   for (std::size_t k = 0; k < systems; ++k) vectors.push_back(fields_[k].vectors);
   if constexpr (may_be_on_gpu<S>) {
-    if (inputs_.device.on_gpu()) return make_on_gpu(matrix, std::move(vectors));
+    if (inputs_.device.on_gpu()) {
+      cuda::DeviceLoopParts<S> parts;
+      parts.preconditioner = preconditioner();
+      parts.form = form(matrix);
+      if (parts.form == LoopForm::persistent) {
+        const auto* const rows = parts.preconditioner.rows;
+        return cuda::make_persistent_loop<S>(
+            cuda::persistent_method(inputs_.method.info),
+            loop_cache::components_in_one_kernel(inputs_.method), *matrix.product_on_gpu(),
+            inputs_.preconditioner ? rows->inverses() : nullptr, inputs_.device);
+      }
+      parts.program = inputs_.method.program;
+      parts.matrix = &matrix;
+      parts.systems = std::move(vectors);
+      parts.device = inputs_.device;
+      return cuda::make_device_loop<S>(std::move(parts));
+    }
   }
   LoopParts<S> parts;
   parts.matrix = &matrix;
@@ -187,31 +203,6 @@ std::unique_ptr<MethodLoop<S>> LoopCache<S>::make(const LinearOperator<S>& matri
   parts.systems = std::move(vectors);
   parts.reduction = &inputs_.reduction;
   return make_host_loop(inputs_.method.program, *inputs_.method.host, std::move(parts));
-}
-
-template <class S>
-std::unique_ptr<MethodLoop<S>> LoopCache<S>::make_on_gpu(
-    [[maybe_unused]] const LinearOperator<S>& matrix,
-    [[maybe_unused]] std::vector<LoopVectors<S>> vectors) {
-  if constexpr (may_be_on_gpu<S>) {
-    const LoopForm form = this->form(matrix);
-    auto preconditioner = this->preconditioner();
-    if (form == LoopForm::persistent) {
-      return cuda::make_persistent_loop<S>(
-          cuda::persistent_method(inputs_.method.info),
-          loop_cache::components_in_one_kernel(inputs_.method), *matrix.product_on_gpu(),
-          inputs_.preconditioner ? preconditioner.rows->inverses() : nullptr, inputs_.device);
-    }
-    cuda::DeviceLoopParts<S> parts;
-    parts.program = inputs_.method.program;
-    parts.matrix = &matrix;
-    parts.preconditioner = std::move(preconditioner);
-    parts.systems = std::move(vectors);
-    parts.form = form;
-    parts.device = inputs_.device;
-    return cuda::make_device_loop<S>(std::move(parts));
-  }
-  return nullptr;
 }
 
 template <class S>

@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <memory>
-#include <vector>
 
 #include "null_space.hpp"
 #include "solver_fields.hpp"
@@ -57,8 +56,6 @@ class LoopCache {
   /// preconditioner of the user's own, or a projection.
   bool has_foreign_work() const;
   std::unique_ptr<MethodLoop<S>> make(const LinearOperator<S>& matrix, std::size_t systems);
-  std::unique_ptr<MethodLoop<S>> make_on_gpu(const LinearOperator<S>& matrix,
-                                             std::vector<LoopVectors<S>> vectors);
 
   const SolverInputs<S>& inputs_;
   SolverFields<S>& fields_;
