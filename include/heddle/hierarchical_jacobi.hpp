@@ -1,4 +1,5 @@
-// The Jacobi preconditioner of a matrix in hierarchical storage.
+// The Jacobi preconditioner of a matrix in hierarchical storage, which follows edits. Solvers that
+// are chosen by name take that of a copy of the diagonal in sliced storage instead.
 #pragma once
 
 #include <algorithm>

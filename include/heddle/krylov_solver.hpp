@@ -53,8 +53,8 @@ class HEDDLE_EXPORT KrylovSolver : public SystemSolver<S> {
                             std::span<const FieldView<S>> x) override;
 
   /// The number out of `systems` systems that `solve` takes together: up to 8. It is one for
-  /// methods that keep a basis, and where solving together is no faster: under `loop=persistent`,
-  /// and for two systems on a GPU.
+  /// methods that keep a basis, if ranks share the rows, and where solving together is no faster:
+  /// under `loop=persistent`, and for two systems on a GPU.
   std::size_t systems_at_once(std::size_t systems) const;
 
   /// The same solve in stream order, for an operator on a GPU under `loop=graph` or `persistent`,
@@ -105,7 +105,8 @@ class HEDDLE_EXPORT KrylovSolver : public SystemSolver<S> {
   /// orthogonal to them (over the coefficients of the operator's ring), and b is projected into it.
   /// Waits for an enqueued solve, and releases the graph that was prepared for the next; a caller's
   /// graph that holds a solve must not be launched any more. If it throws, the null space is the
-  /// previous one, or, if memory ran out for another loop, the new one with a `stepped` loop.
+  /// previous one, or, if memory ran out for another loop, the new one: the next solve makes the
+  /// loop.
   void set_null_space(const std::vector<FieldView<const S>>& vectors) override;
 
   /// Relative residuals of the recurrence, from iteration 0, if the options ask for them. `system`

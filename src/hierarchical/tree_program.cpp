@@ -59,7 +59,7 @@ TreeProgram tree_program(const TreeEntry& entry, int log2_size, int run, device:
 }
 
 int warps_of(const TreeProgram& program) {
-  // Same as `WarpSums` of kernels/tree_sums.cuh, and 32 leaves.
+  // Same as `WarpSums` of kernels/trees/tree_sums.cuh, and 32 leaves.
   const bool is_small = program.sum_bytes <= int{sizeof(double)};
   const int of_row = program.sum_bytes + (is_small ? program.run * int{sizeof(unsigned)} : 0);
   const int of_warp = (of_row << program.log2_size) + 32 * 32;

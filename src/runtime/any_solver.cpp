@@ -11,9 +11,9 @@
 #include "heddle/fgmres.hpp"
 #include "heddle/gmres.hpp"
 #include "heddle/minres.hpp"
+#include "listed_solver.hpp"
 #include "make_preconditioner.hpp"
 #include "refined_over_floats.hpp"
-#include "solvers/krylov/listed_solver.hpp"
 #include "solvers/krylov/method_rows.hpp"
 
 namespace heddle {

@@ -1,4 +1,5 @@
-// A matrix in sliced storage as an operator, below the type of its entry.
+// A matrix in sliced storage as an operator, below the type of its entry, and the table that
+// describes an entry to it.
 #pragma once
 
 #include <array>

@@ -20,7 +20,7 @@ HEDDLE_INLINE void lower_to(Index* at, Index value) {
 inline constexpr int loads_together = 4;
 
 // `Plan` below is a struct of constants that the host writes into the program:
-//   From, To: layouts of the matrix and of the inverse, see `StoredLayout`;
+//   From, To: layouts of the matrix and of the inverse, see stored_layout.hpp;
 //   is_factor, size, ring: the form and the tile of an entry;
 //   component_of(t), sign_of(t): number t of a tile as a component with a sign, and
 //   number_of(k), sign_of_component(k) the way back;

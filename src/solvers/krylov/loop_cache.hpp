@@ -1,4 +1,4 @@
-// The loops of a solver: their form, their workspace, and those that were made.
+// The loops of a solver: their form, their workspace and bytes, and those that were made.
 #pragma once
 
 #include <cstddef>

@@ -1,15 +1,14 @@
 #include "heddle/conjugate_gradient.hpp"
 
 #include "base/long_double.hpp"
+#include "continued_conjugate_gradient.hpp"
 #include "heddle/detail/method_over.hpp"
 #include "heddle/detail/product_cuda.hpp"
 #include "heddle/methods/conjugate_gradient.hpp"
 #include "heddle/methods/continued_conjugate_gradient.hpp"
 #include "heddle/methods/single_reduction_conjugate_gradient.hpp"
 #include "solvers/gpu_loops/ranks_in_loop.hpp"
-#include "solvers/krylov/listed_solver.hpp"
 #include "solvers/krylov/method_rows.hpp"
-#include "solvers/krylov/narrow_solver.hpp"
 
 namespace heddle {
 
@@ -68,12 +67,9 @@ class ContinuedSolver final : public KrylovSolver<float> {
 
 }  // namespace
 
-std::unique_ptr<KrylovSolver<float>> detail::narrow_solver(
-    const MethodInfo& method, OperatorReference<float> matrix,
-    std::shared_ptr<Preconditioner<float>> preconditioner, SolverOptions options) {
-  if (method.name != method_rows::conjugate_gradient.name) {
-    return listed_solver<float>(method, std::move(matrix), std::move(preconditioner), options);
-  }
+std::unique_ptr<KrylovSolver<float>> detail::continued_conjugate_gradient(
+    OperatorReference<float> matrix, std::shared_ptr<Preconditioner<float>> preconditioner,
+    SolverOptions options) {
   return std::make_unique<ContinuedSolver>(std::move(matrix), std::move(preconditioner),
                                            std::move(options));
 }

@@ -1,5 +1,5 @@
-// Aggregates of strongly connected rows (Vanek, Mandel and Brezina 1996, Computing 56), and the
-// tentative prolongation from the near-null candidates on each.
+// Aggregates of strongly connected rows (Vanek, Mandel and Brezina 1996, Computing 56), the
+// tentative prolongation from the near-null candidates on each, and its smoothing.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,5 @@
-// The inverse of a small sparse Hermitian matrix of tiles, as a dense one.
+// The inverse of a small sparse Hermitian matrix of tiles, as a dense one, and the mending of a
+// coarse diagonal.
 #pragma once
 
 #include <span>

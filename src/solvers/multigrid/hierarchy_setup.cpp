@@ -13,7 +13,8 @@ namespace {
 
 /// Ratio of coarse scalars to a level's scalars above which a coarser level is not worth it.
 constexpr double min_gain = 0.8;
-/// Fraction of a level's rows that may stay unaggregated though neighbours outweigh their diagonal.
+/// Fraction of a level's rows that may stay unaggregated though neighbours outweigh half of their
+/// diagonal.
 constexpr double max_left = 0.1;
 /// Below this strength, all rows that an entry connects count as connected.
 constexpr double min_strength = 0.005;

@@ -1,5 +1,5 @@
-// Values of a hierarchy's levels, computed by the GPU: the data that `Hierarchy` keeps on the host,
-// in the GPU's memory.
+// Values of a hierarchy's levels, computed by the GPU: the data that `HierarchySetup` keeps on
+// the host, in the GPU's memory.
 #pragma once
 
 #include <vector>

@@ -1,4 +1,5 @@
-// The product of a tree on a GPU by a walk that the GPU schedules, see kernels/tree_walk.cuh.
+// The product of a tree on a GPU by a walk that the GPU schedules, see
+// kernels/trees/tree_walk.cuh.
 #pragma once
 
 #include <array>

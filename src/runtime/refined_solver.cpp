@@ -7,14 +7,27 @@
 
 #include "fields/field_precision.hpp"
 #include "fields/fits_in_place.hpp"
-#include "host_solve.hpp"
-#include "narrow_solver.hpp"
+#include "listed_solver.hpp"
+#include "solvers/krylov/host_solve.hpp"
+#include "solvers/krylov/method_rows.hpp"
+#include "solvers/krylov/watched_preconditioner.hpp"
+#include "solvers/methods/continued_conjugate_gradient.hpp"
 #include "solvers/operators/system_checks.hpp"
-#include "watched_preconditioner.hpp"
 
 namespace heddle {
 
 namespace {
+
+/// The method over floats, in the form whose runs continue each other if there is one.
+std::unique_ptr<KrylovSolver<float>> narrow_solver(
+    const MethodInfo& method, OperatorReference<float> matrix,
+    std::shared_ptr<Preconditioner<float>> preconditioner, SolverOptions options) {
+  if (method.name == method_rows::conjugate_gradient.name) {
+    return detail::continued_conjugate_gradient(std::move(matrix), std::move(preconditioner),
+                                                std::move(options));
+  }
+  return listed_solver<float>(method, std::move(matrix), std::move(preconditioner), options);
+}
 
 void check_same_system(const LinearOperator<float>& narrow, const LinearOperator<double>& wide) {
   if (narrow.rows() != wide.rows() || narrow.row_components() != wide.row_components()) {
@@ -62,8 +75,8 @@ RefinedSolver::RefinedSolver(OperatorReference<float> narrow,
   check_same_system(*narrow, A);
   lie_alike_ = narrow->vector_layout() == A.vector_layout() &&
                detail::in_basis(narrow->row_basis(), A.row_basis());
-  narrow_ = detail::narrow_solver(Parts<double>::of(*wide_).inputs.method.info, std::move(narrow),
-                                  std::move(preconditioner), options_over_floats(wide_->options()));
+  narrow_ = narrow_solver(Parts<double>::of(*wide_).inputs.method.info, std::move(narrow),
+                          std::move(preconditioner), options_over_floats(wide_->options()));
   if (!lie_alike_) {
     between_ = Array<float>(static_cast<std::size_t>(wide_->residual().scalars()), A.device());
   }
