@@ -138,7 +138,7 @@ void ElasticSystem::place_elements(const Model& model) {
   stress_ = Array<double>(6 * count, device_);
   equivalent_ = Array<double>(count, device_);
   if (!options_.corotational) return;
-  turned_ = Array<double>(gradient, device_);
+  rotated_ = Array<double>(gradient, device_);
   std::vector<double> unturned(4 * count);
   for (std::size_t e = 0; e < count; ++e) unturned[4 * e] = 1;
   rotation_ = Array<double>(unturned, device_);
@@ -158,7 +158,7 @@ ElementsAtRest ElasticSystem::at_rest() const {
 void ElasticSystem::deform(const VertexField& displacement) {
   timed(times.elements, device_, [&] {
     run(ElementPass{elements_, at_rest(), nodal(displacement), force_.data(), energy_.data(),
-                    rotation_.data(), turned_.data()},
+                    rotation_.data(), rotated_.data()},
         device_.stream());
   });
 }
@@ -167,12 +167,12 @@ void ElasticSystem::set_matrix(double mass_scale, double stiffness_scale) {
   const std::array<double, 2> scales{mass_scale, stiffness_scale};
   if (!options_.corotational && scales_ == scales) return;
   timed(times.values, device_, [&] {
-    const bool turned = !turned_.empty();
+    const bool is_rotated = !rotated_.empty();
     // The mass matrix holds the number for a slot at the slot's own place.
     const double* const mass = mass_ ? mass_->values_in_basis().data() : nullptr;
     assemble(assembly_,
-             StiffnessKernel{turned ? turned_.data() : gradient_.data(), material_.data(), mass,
-                             fixed_.data(), mass_scale, stiffness_scale});
+             StiffnessKernel{is_rotated ? rotated_.data() : gradient_.data(), material_.data(),
+                             mass, fixed_.data(), mass_scale, stiffness_scale});
   });
   scales_ = scales;
 }

@@ -138,7 +138,7 @@ class ElasticSystem {
   Array<Index> corner_;
   Array<double> gradient_, material_, volume_;
   Array<double> force_, energy_, ones_;
-  Array<double> rotation_, turned_;  // corotational elements only
+  Array<double> rotation_, rotated_;  // corotational elements only
   Array<double> stress_, equivalent_;
   // Data of vertices.
   Array<unsigned char> fixed_;

@@ -72,7 +72,7 @@ struct ElementPass {
   double* force;     // 12: the resisting force at each corner
   double* energy;    // 1
   double* rotation;  // 4: a quaternion, from the previous step; null for linear elements
-  double* turned;    // 12: gradients times the rotation
+  double* rotated;   // 12: gradients times the rotation
 
   HEDDLE_INLINE void operator()(Offset e) const {
     const Gradients g = rest.gradients(e);
@@ -89,7 +89,7 @@ struct ElementPass {
       strain = plus_identity(symmetric_part(transposed(R) * F), -1);
       for (int a = 0; a < 4; ++a) {
         h.of[a] = R * g.of[a];
-        store_corner(turned, e, a, h.of[a]);
+        store_corner(rotated, e, a, h.of[a]);
       }
     } else {
       strain = symmetric_part(G);

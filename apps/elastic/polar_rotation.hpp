@@ -27,7 +27,7 @@ HEDDLE_INLINE Matrix3 matrix_of(const Quaternion& q) {
 
 /// q followed, in its own frame, by the rotation about w whose angle is 2 atan(|w| / 2), which is
 /// |w| to second order and needs no function except a root.
-HEDDLE_INLINE Quaternion turned(const Quaternion& q, const Vector3& w) {
+HEDDLE_INLINE Quaternion rotated(const Quaternion& q, const Vector3& w) {
   const double x = w.at[0] / 2, y = w.at[1] / 2, z = w.at[2] / 2;
   Quaternion p{{q.at[0] - q.at[1] * x - q.at[2] * y - q.at[3] * z,
                 q.at[1] + q.at[0] * x + q.at[2] * z - q.at[3] * y,
@@ -104,7 +104,7 @@ HEDDLE_INLINE Quaternion polar_rotation(const Matrix3& F, Quaternion q) {
   constexpr double last_step = 1e-7;  // Newton's next step would be its cube
   for (int step = 0; step < max_steps; ++step) {
     const Vector3 w = rotation_step(transposed(matrix_of(q)) * F);
-    q = turned(q, w);
+    q = rotated(q, w);
     if (dot(w, w) < last_step * last_step) break;
   }
   return q;

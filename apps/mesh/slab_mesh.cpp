@@ -63,8 +63,9 @@ class Slab {
           if (split == CubeSplit::six) {
             for (const Corners& corners : six) all.push_back(of_cube({x, y, z}, corners, false));
           } else {
-            const bool turned = (x + y + z) % 2 != 0;
-            for (const Corners& corners : five) all.push_back(of_cube({x, y, z}, corners, turned));
+            const bool is_mirrored = (x + y + z) % 2 != 0;
+            for (const Corners& corners : five)
+              all.push_back(of_cube({x, y, z}, corners, is_mirrored));
           }
         }
       }
@@ -97,11 +98,11 @@ class Slab {
 
   /// A mirrored cube is mirrored along x, which would turn its tetrahedra inside out.
   std::array<Index, 4> of_cube(const std::array<Index, 3>& cube, Corners corners,
-                               bool turned) const {
-    if (turned) std::swap(corners[2], corners[3]);
+                               bool is_mirrored) const {
+    if (is_mirrored) std::swap(corners[2], corners[3]);
     std::array<Index, 4> vertices{};
     for (std::size_t a = 0; a < 4; ++a) {
-      const int corner = turned ? corners[a] ^ 1 : corners[a];
+      const int corner = is_mirrored ? corners[a] ^ 1 : corners[a];
       vertices[a] = ((cube[2] + (corner >> 2)) * (cells_[1] + 1) + cube[1] + ((corner >> 1) & 1)) *
                         (cells_[0] + 1) +
                     cube[0] + (corner & 1);

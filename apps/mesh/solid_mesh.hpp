@@ -25,7 +25,7 @@ struct SolidMesh {
   std::vector<int> surface;                       // group of each triangle; 0 if it has none
   std::vector<Group> names;
   std::vector<Index> left_out;  // vertices of the file, from 0, that no element uses
-  long long turned = 0;         // tetrahedra that the file orients the other way around
+  long long reoriented = 0;     // tetrahedra that the file orients the other way around
 };
 
 /// Reads Medit (.mesh), Gmsh (.msh, formats 1, 2 and 4), VTK (.vtk, .vtu) and TetGen (.node with

@@ -156,7 +156,7 @@ void check_and_orient(mesh::SolidMesh& mesh) {
   check_volumes(mesh);
   check_twins(mesh);
   check_vertices(mesh);
-  if (mesh.turned > 0 && mesh.turned < std::ssize(mesh.tetrahedron)) check_folds(mesh);
+  if (mesh.reoriented > 0 && mesh.reoriented < std::ssize(mesh.tetrahedron)) check_folds(mesh);
 }
 
 }  // namespace heddle::simulation

@@ -48,7 +48,7 @@ FrameBuffer::FrameBuffer(std::span<const FrameArray> shape, const Device& device
     done_.reset(cuda::make_event(device_.stream()));
     for (const FrameArray& array : shape) {
       const bool stays = is_of_mesh(array.values);
-      turned_.emplace_back(stays ? 0 : static_cast<std::size_t>(array.values.scalars()), device_);
+      permuted_.emplace_back(stays ? 0 : static_cast<std::size_t>(array.values.scalars()), device_);
     }
   }
 }
@@ -62,8 +62,8 @@ void FrameBuffer::take(std::span<const FrameArray> arrays) {
       if (device_.on_gpu()) {
         const double* from = field.data;
         if (!is_of_mesh(field)) {
-          permute<double>(field, {turned_[i].data(), field.size, field.components}, 1, stream);
-          from = turned_[i].data();
+          permute<double>(field, {permuted_[i].data(), field.size, field.components}, 1, stream);
+          from = permuted_[i].data();
         }
         cuda::copy_to_host(to, from, first_[i + 1] - first_[i], stream);
         continue;

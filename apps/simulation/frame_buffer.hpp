@@ -50,7 +50,7 @@ class FrameBuffer {
   std::vector<std::size_t> first_;  // first number of each array, and the end
   std::unique_ptr<double[], FreeMemory> data_;
   std::unique_ptr<CUevent_st, FreeEvent> done_;  // on a GPU
-  std::vector<Array<double>> turned_;            // on a GPU: vertex arrays in mesh order
+  std::vector<Array<double>> permuted_;          // on a GPU: vertex arrays in mesh order
 };
 
 }  // namespace heddle::simulation

@@ -43,7 +43,7 @@ void RunSummary::take_mesh(const mesh::SolidMesh& mesh) {
   vertices = static_cast<long long>(mesh.position.size());
   tetrahedra = static_cast<long long>(mesh.tetrahedron.size());
   left_out = static_cast<long long>(mesh.left_out.size());
-  turned = mesh.turned;
+  reoriented = mesh.reoriented;
   box = mesh::box_of(mesh.position);
   groups = mesh::group_sizes(mesh);
 }
@@ -52,7 +52,7 @@ void RunSummary::add_mesh_to(ordered_json& json) const {
   json["vertices"] = vertices;
   json["tetrahedra"] = tetrahedra;
   json["left_out"] = left_out;
-  json["turned"] = turned;
+  json["turned"] = reoriented;
   json["box"] = {{"least", box.least}, {"most", box.most}};
   json["groups"] = ordered_json::array();
   for (const mesh::GroupSize& size : groups) json["groups"].push_back(to_json(size));
@@ -76,10 +76,10 @@ void RunSummary::print_mesh(const std::string& name, const std::string& unit) co
         "others are numbered without them\n",
         readable_count(left_out).c_str());
   }
-  if (turned > 0) {
+  if (reoriented > 0) {
     std::printf(
         "note       %s tetrahedra have their corners in the opposite order: they are reoriented\n",
-        readable_count(turned).c_str());
+        readable_count(reoriented).c_str());
   }
   const auto& [least, most] = box;
   std::printf("box        %.6g to %.6g, %.6g to %.6g, %.6g to %.6g%s\n", least[0], most[0],

@@ -15,8 +15,8 @@ namespace heddle::simulation {
 struct RunSummary {
   long long vertices = 0;
   long long tetrahedra = 0;
-  long long left_out = 0;  // vertices that belong to no element
-  long long turned = 0;    // tetrahedra that the file orients the other way around
+  long long left_out = 0;    // vertices that belong to no element
+  long long reoriented = 0;  // tetrahedra that the file orients the other way around
   mesh::Box box;
   std::vector<mesh::GroupSize> groups;
   std::string device;

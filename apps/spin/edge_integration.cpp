@@ -24,7 +24,7 @@ std::array<double, 3> weights_opposite(const TriangleMesh& mesh,
 }
 
 /// The mean of conj(l) e l over l = (1 - t) a + t b, 0 <= t <= 1.
-Quaternion turned_edge(const Point& edge, const Quaternion& a, const Quaternion& b) {
+Quaternion rotated_edge(const Point& edge, const Quaternion& a, const Quaternion& b) {
   const Quaternion e = imaginary(edge);
   const Quaternion ea = product(e, a), eb = product(e, b);
   Quaternion sum = Quaternion::zero();
@@ -95,9 +95,9 @@ Field<RealOnQuaternions> divergence_of_edges(const TriangleMesh& mesh,
       const auto& corner = mesh.triangle[t];
       const Index next = corner[(k + 1) % 3], last = corner[(k + 2) % 3];
       const Quaternion leaves =
-          turned_edge(mesh.position[next] - mesh.position[v], of(v), of(next));
+          rotated_edge(mesh.position[next] - mesh.position[v], of(v), of(next));
       const Quaternion arrives =
-          turned_edge(mesh.position[v] - mesh.position[last], of(last), of(v));
+          rotated_edge(mesh.position[v] - mesh.position[last], of(last), of(v));
       const std::array<double, 3> weight = weights_opposite(mesh, corner);
       sum = add(sum, times(-weight[(k + 2) % 3], leaves));
       sum = add(sum, times(weight[(k + 1) % 3], arrives));

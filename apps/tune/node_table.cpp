@@ -43,14 +43,14 @@ void print_nodes(const std::vector<TreeRecord>& trees, const std::string& device
                            {"both"}});
   for (const TreeRecord& tree : trees) {
     for (const NodeTrial& size : tree.sizes) {
-      const bool turns = size.adjoint_product.has_value();
+      const bool has_adjoint = size.adjoint_product.has_value();
       const double bytes = static_cast<double>(size.bytes) /
                            static_cast<double>(std::max<Offset>(1, tree.features.entries));
       table.add({&size == &tree.sizes.front() ? tree.matrix : "", std::to_string(size.nodes.size),
                  name_of_dense(size.nodes), to_string(size.nodes.launch), two_digits(bytes),
                  median_of(tree, size, TreeUse::product),
-                 turns ? median_of(tree, size, TreeUse::adjoint_product) : "",
-                 turns ? median_of(tree, size, TreeUse::both) : ""});
+                 has_adjoint ? median_of(tree, size, TreeUse::adjoint_product) : "",
+                 has_adjoint ? median_of(tree, size, TreeUse::both) : ""});
     }
   }
   table.print(out);

@@ -26,8 +26,8 @@ def force(v, w):  # for a neo-Hookean solid: P = mu (F - F^-T) + lambda log(det 
 @skfem.BilinearForm
 def tangent(u, v, w):  # dP = mu dF + lambda tr(F^-1 dF) F^-T + (mu - lambda log(det F)) F^-T dF^T F^-T
     F, G, volume = deformation(w)
-    turned = np.einsum("ij...,kj...,kl...->il...", G, grad(u), G)
-    return ddot(shear * grad(u) + bulk * ddot(G, grad(u)) * G + (shear - bulk * volume) * turned, grad(v))
+    transposed = np.einsum("ij...,kj...,kl...->il...", G, grad(u), G)
+    return ddot(shear * grad(u) + bulk * ddot(G, grad(u)) * G + (shear - bulk * volume) * transposed, grad(v))
 
 
 u = np.zeros(3 * n)
@@ -55,7 +55,7 @@ solver = heddle.Solver(K, "cg", rtol=1e-4)
 
 
 
-def pulled_and_turned(load):
+def pulled_and_rotated(load):
     """The ends move so; between them it is where Newton's method begins."""
     share, y, z = mesh.p[0] / 4, mesh.p[1] - 0.5, mesh.p[2] - 0.5
     c, s = np.cos(share * load * np.pi / 2), np.sin(share * load * np.pi / 2)
@@ -63,7 +63,7 @@ def pulled_and_turned(load):
 
 
 for load in (0.25, 0.5, 0.75, 1.0):
-    u += (pulled_and_turned(load) - pulled_and_turned(load - 0.25)).reshape(-1)
+    u += (pulled_and_rotated(load) - pulled_and_rotated(load - 0.25)).reshape(-1)
     for step in range(10):
         r = force.assemble(basis, u=basis.interpolate(u)).reshape(n, 3) * free[:, None]
         if np.linalg.norm(r) < 1e-8:

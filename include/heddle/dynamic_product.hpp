@@ -37,7 +37,7 @@ class HEDDLE_EXPORT DynamicProduct final : public LinearOperator<vector_scalar_t
   /// Shares the tree, which is already on the GPU if one is used. Throws `Error`: unsupported for
   /// A* of entries without an adjoint, memory where queues do not fit.
   explicit DynamicProduct(const HierarchicalMatrix<E>& matrix, bool adjoint = false)
-      : matrix_(matrix), turned_(adjoint) {
+      : matrix_(matrix), is_adjoint_(adjoint) {
     if (adjoint) static_cast<void>(matrix.adjoint());  // refuses
     in_form([&]<TreeForm form>() {
       using A = detail::applied_entry_t<form, E>;
@@ -54,8 +54,8 @@ class HEDDLE_EXPORT DynamicProduct final : public LinearOperator<vector_scalar_t
     });
   }
 
-  Index rows() const override { return turned_ ? matrix_.columns() : matrix_.rows(); }
-  Index columns() const override { return turned_ ? matrix_.rows() : matrix_.columns(); }
+  Index rows() const override { return is_adjoint_ ? matrix_.columns() : matrix_.rows(); }
+  Index columns() const override { return is_adjoint_ ? matrix_.rows() : matrix_.columns(); }
   int row_components() const override { return row_components_; }
   int column_components() const override { return column_components_; }
   Device device() const override { return matrix_.device(); }
@@ -63,7 +63,7 @@ class HEDDLE_EXPORT DynamicProduct final : public LinearOperator<vector_scalar_t
   bool has_adjoint() const override { return matrix_.has_adjoint(); }
   bool is_capturable() const override { return device().on_gpu(); }
   std::shared_ptr<const LinearOperator<S>> adjoint() const override {
-    return std::make_shared<DynamicProduct>(matrix_, !turned_);
+    return std::make_shared<DynamicProduct>(matrix_, !is_adjoint_);
   }
   /// Bytes of the queues, on a GPU.
   long long bytes_of_queues() const {
@@ -123,13 +123,13 @@ class HEDDLE_EXPORT DynamicProduct final : public LinearOperator<vector_scalar_t
   template <class Act>
   void in_form(const Act& act) const {
     if constexpr (heddle::has_adjoint<E>) {
-      if (turned_) return act.template operator()<TreeForm::adjoint>();
+      if (is_adjoint_) return act.template operator()<TreeForm::adjoint>();
     }
     act.template operator()<TreeForm::direct>();
   }
 
   HierarchicalMatrix<E> matrix_;
-  bool turned_;
+  bool is_adjoint_;
   int row_components_ = 1, column_components_ = 1;
   std::shared_ptr<const cuda::TreeWalk> walk_;
 };

@@ -40,8 +40,8 @@ struct EditableState {
   long long generation = 0;
 };
 
-/// The product with A, or with A* if `transposed`, of the newest matrix at each product.
-template <class E, bool turned>
+/// The product with A, or with A* if `is_adjoint`, of the newest matrix at each product.
+template <class E, bool is_adjoint>
 class EditableOperator : public LinearOperator<vector_scalar_t<E>>, public Changing {
   using S = vector_scalar_t<E>;
 
@@ -60,7 +60,7 @@ class EditableOperator : public LinearOperator<vector_scalar_t<E>>, public Chang
   std::shared_ptr<const LinearOperator<S>> adjoint() const override {
     if constexpr (heddle::has_adjoint<E>) {
       if (!state_->adjoint) state_->adjoint = state_->matrix.adjoint();
-      return std::make_shared<EditableOperator<E, !turned>>(state_);
+      return std::make_shared<EditableOperator<E, !is_adjoint>>(state_);
     } else {
       return state_->matrix.adjoint();  // refuses
     }
@@ -88,7 +88,7 @@ class EditableOperator : public LinearOperator<vector_scalar_t<E>>, public Chang
 
  protected:
   const LinearOperator<S>& now() const {
-    if constexpr (turned) {
+    if constexpr (is_adjoint) {
       return *state_->adjoint;
     } else {
       return state_->matrix;

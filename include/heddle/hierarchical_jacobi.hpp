@@ -117,15 +117,15 @@ void HierarchicalJacobi<E>::refresh() {
     return;
   }
   const detail::Tree& tree = now.tree();
-  const bool is_alike = inverted_ && inverted_->node_size() == now.node_size();
+  const bool has_same_size = inverted_ && inverted_->node_size() == now.node_size();
   const std::optional<HierarchicalMatrix<E>> before = std::exchange(inverted_, std::nullopt);
   const auto leaves = detail::or_refuse_memory(
       "leaves of the diagonal", static_cast<std::size_t>(tree.leaf.blocks_of(tree.rows)),
       sizeof(detail::DiagonalLeaf),
-      [&] { return detail::diagonal_leaves(tree, is_alike ? &before->tree() : nullptr); });
+      [&] { return detail::diagonal_leaves(tree, has_same_size ? &before->tree() : nullptr); });
   // No leaf of a complete diagonal may be missing.
   Index first_singular = tree.rows;
-  if (!is_alike) {
+  if (!has_same_size) {
     Index block = 0;
     for (const detail::DiagonalLeaf& leaf : leaves) block += leaf.block == block ? 1 : 0;
     if (block < tree.leaf.blocks_of(tree.rows)) first_singular = block * tree.leaf.size();

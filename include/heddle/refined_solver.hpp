@@ -67,10 +67,10 @@ class HEDDLE_EXPORT RefinedSolver : public SystemSolver<double> {
 
   std::shared_ptr<KrylovSolver<double>> wide_;
   std::unique_ptr<KrylovSolver<float>> narrow_;
-  bool lie_alike_ = false;       // true if fields of the two have the same layout
-  Array<float> between_;         // used if they do not
-  double scale_ = 0;             // power of two that scales a solve's residuals in floats
-  std::vector<double> history_;  // history of the last run
+  bool have_same_layout_ = false;  // true if fields of the two have the same layout
+  Array<float> between_;           // used if they do not
+  double scale_ = 0;               // power of two that scales a solve's residuals in floats
+  std::vector<double> history_;    // history of the last run
 };
 
 }  // namespace heddle

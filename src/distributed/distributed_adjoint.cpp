@@ -9,7 +9,7 @@ namespace heddle::detail {
 namespace {
 
 /// A column of A is a row of A*.
-std::vector<Place> turned_places(const Partition& partition, int rank, const RankRows& rows) {
+std::vector<Place> transposed_places(const Partition& partition, int rank, const RankRows& rows) {
   std::vector<Place> places;
   places.reserve(rows.columns.size());
   for (std::size_t row = 0; row + 1 < rows.offsets.size(); ++row) {
@@ -31,7 +31,7 @@ void with_stored_scalar(const EntryTable<S>& entry, const Act& act) {
 /// Adjoints of the entries in `values`.
 template <class S>
 std::vector<std::byte> adjoints(const EntryTable<S>& entry, std::span<const std::byte> values) {
-  std::vector<std::byte> turned(values.size());
+  std::vector<std::byte> adjoint_values(values.size());
   const auto components = static_cast<std::size_t>(entry.sizes.components);
   with_stored_scalar(entry, [&]<class T>() {
     std::vector<T> of(components);
@@ -42,10 +42,10 @@ std::vector<std::byte> adjoints(const EntryTable<S>& entry, std::span<const std:
       for (std::size_t c = 0; c < components; ++c) own[c] = static_cast<S>(of[c]);
       entry.adjoint(entry, own.data(), result.data());
       for (std::size_t c = 0; c < components; ++c) of[c] = static_cast<T>(result[c]);
-      std::memcpy(turned.data() + at, of.data(), bytes);
+      std::memcpy(adjoint_values.data() + at, of.data(), bytes);
     }
   });
-  return turned;
+  return adjoint_values;
 }
 
 }  // namespace
@@ -72,26 +72,26 @@ DistributedAdjoint<S>::DistributedAdjoint(const DistributedOperator<S>& of, Comm
                   "the adjoint's rows or values are not those the matrix was made of");
     }
   });
-  exchange_.emplace(ranks, partition, turned_places(partition, ranks.rank(), rows));
+  exchange_.emplace(ranks, partition, transposed_places(partition, ranks.rank(), rows));
   RankRows of_adjoint;
   together(ranks, [&] {
     ordered_ = order_for_rank(partition, ranks.rank(), exchange_->received(), of_adjoint);
   });
   const EntryTableHandle<S> kept = entry_->adjoint_entry ? entry_->adjoint_entry() : entry_;
   guard(ranks, [&] {
-    turned_ = std::make_shared<DistributedOperator<S>>(ranks, partition, kept, of_adjoint,
-                                                       values_of_rows(values), form.plan, form.mode,
-                                                       form.device, form.boundary);
+    adjoint_ = std::make_shared<DistributedOperator<S>>(ranks, partition, kept, of_adjoint,
+                                                        values_of_rows(values), form.plan,
+                                                        form.mode, form.device, form.boundary);
   });
-  together(ranks, [&] { in_basis_.emplace(of, turned_); });
+  together(ranks, [&] { in_basis_.emplace(of, adjoint_); });
 }
 
 template <class S>
 std::vector<std::byte> DistributedAdjoint<S>::values_of_rows(
     std::span<const std::byte> values) const {
-  const std::vector<std::byte> turned = adjoints(*entry_, values);
+  const std::vector<std::byte> adjoint_values = adjoints(*entry_, values);
   const auto bytes = static_cast<std::size_t>(entry_->bytes());
-  const std::vector<std::byte> received = exchange_->send(turned.data(), bytes, bytes);
+  const std::vector<std::byte> received = exchange_->send(adjoint_values.data(), bytes, bytes);
   const std::size_t entries = ordered_.column.size();
   std::vector<std::byte> sums(entries * bytes);
   const auto components = static_cast<std::size_t>(entry_->sizes.components);
@@ -115,12 +115,12 @@ std::vector<std::byte> DistributedAdjoint<S>::values_of_rows(
 
 template <class S>
 void DistributedAdjoint<S>::update_values(std::span<const std::byte> values) {
-  turned_->update_values(values_of_rows(values));
+  adjoint_->update_values(values_of_rows(values));
 }
 
 template <class S>
 long long DistributedAdjoint<S>::bytes_of_product() const {
-  return turned_->bytes_of_product();
+  return adjoint_->bytes_of_product();
 }
 
 template <class S>

@@ -36,7 +36,7 @@ class DistributedAdjoint final : public LinearOperator<S> {
   /// Takes new values of A. Collective.
   void update_values(std::span<const std::byte> values);
 
-  const DistributedOperator<S>& stored() const { return *turned_; }
+  const DistributedOperator<S>& stored() const { return *adjoint_; }
 
   Index rows() const override { return of_.rows(); }
   int row_components() const override { return of_.row_components(); }
@@ -56,7 +56,7 @@ class DistributedAdjoint final : public LinearOperator<S> {
   EntryTableHandle<S> entry_;  // A's
   std::optional<TripletExchange> exchange_;
   OrderedTriplets ordered_;
-  std::shared_ptr<DistributedOperator<S>> turned_;
+  std::shared_ptr<DistributedOperator<S>> adjoint_;
   std::optional<OperatorInBasis<S>> in_basis_;
 };
 

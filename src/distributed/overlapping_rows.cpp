@@ -176,27 +176,27 @@ std::vector<Index> OverlappingRows::places_of_fetched() const {
 }
 
 /// Rows go back to where the columns of the matrix came from.
-AdjointRows::AdjointRows(const OverlappingRows& overlap, const UserRows& turned)
+AdjointRows::AdjointRows(const OverlappingRows& overlap, const UserRows& transposed)
     : exchange_(overlap.ranks_, overlap.halo_.receives, overlap.places_of_fetched(),
                 overlap.halo_.sends) {
   const std::vector<long long> of_all = overlap.rows_of_rank().of_all;
   const auto row_of_all = [&](Offset entry) {
-    return of_all[static_cast<std::size_t>(turned.column[static_cast<std::size_t>(entry)])];
+    return of_all[static_cast<std::size_t>(transposed.column[static_cast<std::size_t>(entry)])];
   };
-  const RankRows come = exchange_.patterns(turned.offsets.span(), row_of_all);
+  const RankRows come = exchange_.patterns(transposed.offsets.span(), row_of_all);
   const std::vector<Index>& rows_that_come = overlap.halo_.sent_rows;
   std::vector<std::size_t> order(rows_that_come.size());
   std::iota(order.begin(), order.end(), std::size_t(0));
   std::sort(order.begin(), order.end(),
             [&](std::size_t a, std::size_t b) { return rows_that_come[a] < rows_that_come[b]; });
 
-  sources_.own = turned.entries();
+  sources_.own = transposed.entries();
   std::vector<std::pair<long long, Offset>> of_row;  // columns, and places
   auto next = order.begin();
   for (std::size_t k = 0; k < overlap.own_places_.size(); ++k) {
     of_row.clear();
     const Index place = overlap.own_places_[k];
-    for (Offset e = turned.begin(place); e < turned.begin(place + 1); ++e) {
+    for (Offset e = transposed.begin(place); e < transposed.begin(place + 1); ++e) {
       of_row.emplace_back(row_of_all(e), e);
     }
     for (; next != order.end() && rows_that_come[*next] == static_cast<Index>(k); ++next) {
@@ -213,13 +213,13 @@ AdjointRows::AdjointRows(const OverlappingRows& overlap, const UserRows& turned)
   }
 }
 
-std::vector<std::byte> AdjointRows::values(std::span<const std::byte> turned,
+std::vector<std::byte> AdjointRows::values(std::span<const std::byte> transposed,
                                            std::size_t bytes) const {
-  const std::vector<std::byte> received = exchange_.values(turned, bytes);
+  const std::vector<std::byte> received = exchange_.values(transposed, bytes);
   std::vector<std::byte> all(sources_.place.size() * bytes);
   std::byte* to = all.data();
   for (std::size_t e = 0; e < sources_.place.size(); ++e, to += bytes) {
-    std::memcpy(to, sources_.value(static_cast<Offset>(e), turned, received, bytes), bytes);
+    std::memcpy(to, sources_.value(static_cast<Offset>(e), transposed, received, bytes), bytes);
   }
   return all;
 }

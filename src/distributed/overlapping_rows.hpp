@@ -94,12 +94,12 @@ class AdjointRows {
  public:
   /// `transposed`: the transpose of this rank's rows of the matrix, of which `overlap` has fetched
   /// the columns. Collective.
-  AdjointRows(const OverlappingRows& overlap, const UserRows& turned);
+  AdjointRows(const OverlappingRows& overlap, const UserRows& transposed);
 
   /// The rows, until they are taken.
   RankRows take_rows() { return std::move(rows_); }
   /// The values, from those of `transposed`, `bytes` bytes each. Collective.
-  std::vector<std::byte> values(std::span<const std::byte> turned, std::size_t bytes) const;
+  std::vector<std::byte> values(std::span<const std::byte> transposed, std::size_t bytes) const;
 
  private:
   RowExchange exchange_;

@@ -9,7 +9,7 @@ namespace heddle::cuda {
 namespace {
 
 template <class S, class U>
-bool ordered_alike(const FieldView<S>& x, const FieldView<U>& y) {
+bool have_same_order(const FieldView<S>& x, const FieldView<U>& y) {
   const bool natural_x = !x.basis || x.basis->is_natural();
   const bool natural_y = !y.basis || y.basis->is_natural();
   return x.basis == y.basis || (natural_x && natural_y);
@@ -23,7 +23,7 @@ bool has_gaps(const FieldView<S>& field) {
 /// True if the bytes may be copied as they lie.
 template <class S>
 bool same_image(const FieldView<const S>& x, const FieldView<S>& y, S scale) {
-  return scale == S(1) && ordered_alike(x, y) && x.entry_stride == y.entry_stride &&
+  return scale == S(1) && have_same_order(x, y) && x.entry_stride == y.entry_stride &&
          x.component_stride == y.component_stride;
 }
 
@@ -31,9 +31,9 @@ template <class S>
 void within_gpu(const FieldView<const S>& x, const FieldView<S>& y, S scale, const Device& device) {
   const Stream& stream = device.stream();
   if (same_image(x, y, scale)) return cuda::copy<S>(x, y, stream);
-  const bool alike = ordered_alike(x, y);
-  cuda::permute<S>(x, alike || !x.basis ? nullptr : x.basis->positions_on(device), y,
-                   alike || !y.basis ? nullptr : y.basis->user_rows_on(device), scale, stream);
+  const bool same_order = have_same_order(x, y);
+  cuda::permute<S>(x, same_order || !x.basis ? nullptr : x.basis->positions_on(device), y,
+                   same_order || !y.basis ? nullptr : y.basis->user_rows_on(device), scale, stream);
 }
 
 template <class S>

@@ -32,7 +32,7 @@ void check_same_or_apart(const FieldView<S>& x, const FieldView<U>& y) {
 
 /// Throws `Error` unless one loop may walk the fields with one index.
 template <class S, class U>
-void check_alike(const FieldView<S>& a, const FieldView<U>& b, const char* what) {
+void check_same_layout(const FieldView<S>& a, const FieldView<U>& b, const char* what) {
   check_same_shape(a, b, what);
   if (a.entry_stride != b.entry_stride || a.component_stride != b.component_stride ||
       !(a.is_aos() || a.is_soa())) {
@@ -192,20 +192,20 @@ void axpby(S alpha, const FieldView<const S>& x, S beta, const FieldView<S>& y,
 template <class S, Ring R>
 void axpby(const Coefficient<R, S>& alpha, const FieldView<const S>& x,
            const Coefficient<R, S>& beta, const FieldView<S>& y, const Stream& stream) {
-  check_alike(x, y, "axpby");
+  check_same_layout(x, y, "axpby");
   check_ring<R>(x, "axpby");
   run<R>("axpby", cuda::Axpby<R, S>{alpha, x.data, beta, y.data}, y, stream, x);
 }
 
 template <class S>
 void fill(S value, const FieldView<S>& y, const Stream& stream) {
-  check_alike(y, y, "fill");
+  check_same_layout(y, y, "fill");
   run<Ring::real>("fill", cuda::Fill<S>{value, y.data}, y, stream);
 }
 
 template <class S>
 void scale(S alpha, const FieldView<S>& y, const Stream& stream) {
-  check_alike(y, y, "scale");
+  check_same_layout(y, y, "scale");
   run<Ring::real>("scale", cuda::Scale<S>{alpha, y.data}, y, stream);
 }
 
@@ -248,7 +248,7 @@ void permute(const FieldView<const S>& x, const FieldView<S>& y, S scale, const 
 template <Ring R, class S>
 Coefficient<R, sum_t<S>> dot(const FieldView<const S>& x, const FieldView<const S>& y,
                              Reduction<S>& reduction, const Stream& stream) {
-  check_alike(x, y, "dot");
+  check_same_layout(x, y, "dot");
   check_ring<R>(x, "dot");
   check_joins(reduction, stream);
   constexpr int size = ring_size(R);
@@ -292,7 +292,7 @@ sum_t<S> norm(const FieldView<const S>& x, const Stream& stream) {
 template <class S>
 sum_t<S> largest_magnitude(const FieldView<const S>& x, Reduction<S>& reduction,
                            const Stream& stream) {
-  check_alike(x, x, "largest_magnitude");
+  check_same_layout(x, x, "largest_magnitude");
   check_joins(reduction, stream);
   detail::check_reduction(reduction, x, stream);
   if constexpr (has_kernels<S>) {
@@ -317,7 +317,7 @@ sum_t<S> largest_magnitude(const FieldView<const S>& x, Reduction<S>& reduction,
 
 template <class S>
 void randomize(const FieldView<S>& y, unsigned long long seed, const Stream& stream) {
-  check_alike(y, y, "randomize");
+  check_same_layout(y, y, "randomize");
   if (stream.share != nullptr) return randomize_shared(seed, y, stream);
   run<Ring::real>("randomize", cuda::Randomize<S>{seed, y.data}, y, stream);
 }

@@ -141,9 +141,9 @@ void run(const Operation& operation, const FieldView<S>& shape, const Stream& st
 
 template <class S>
 void copy(const FieldView<const S>& x, const FieldView<S>& y, const Stream& stream) {
-  const bool alike = x.entry_stride == y.entry_stride && x.component_stride == y.component_stride &&
-                     (y.is_aos() || y.is_soa());
-  if (!alike) return permute<S>(x, nullptr, y, nullptr, S(1), stream);
+  const bool same_layout = x.entry_stride == y.entry_stride &&
+                           x.component_stride == y.component_stride && (y.is_aos() || y.is_soa());
+  if (!same_layout) return permute<S>(x, nullptr, y, nullptr, S(1), stream);
   run<Ring::real>(Copy<S>{x.data, y.data}, y, stream);
 }
 

@@ -42,8 +42,8 @@ std::shared_ptr<const TreeProduct> TreeProduct::handle() const {
 
 Offset TreeProduct::partials() const {
   const detail::Tree& tree = matrix_->matrix().tree();
-  const bool turned = entry_.form != detail::TreeForm::direct;
-  return tree.leaf.blocks_of(turned ? tree.columns : tree.rows);
+  const bool is_transposed = entry_.form != detail::TreeForm::direct;
+  return tree.leaf.blocks_of(is_transposed ? tree.columns : tree.rows);
 }
 
 void TreeProduct::check_operand(const void* data, bool is_aos, const char* name) const {
@@ -56,8 +56,8 @@ void TreeProduct::check_operand(const void* data, bool is_aos, const char* name)
 }
 
 TreeProduct::Room TreeProduct::make_room() const {
-  const bool turned = entry_.form != detail::TreeForm::direct;
-  const TreePieces& pieces = matrix_->schedule(turned).cut;
+  const bool is_transposed = entry_.form != detail::TreeForm::direct;
+  const TreePieces& pieces = matrix_->schedule(is_transposed).cut;
   const auto scalars =
       static_cast<std::size_t>(pieces.places) * static_cast<std::size_t>(entry_.row_components);
   Room room{Array<double>(scalars << matrix_->matrix().tree().leaf.log2_size, device_),
@@ -112,9 +112,9 @@ TreeProduct::Loaded TreeProduct::load(device::Epilogue epilogue, const Stream& s
 template <class T>
 void TreeProduct::launch_with(const Call& call, const Stream& stream) const {
   const detail::Tree& tree = matrix_->matrix().tree();
-  const bool turned = entry_.form != detail::TreeForm::direct;
+  const bool is_transposed = entry_.form != detail::TreeForm::direct;
   const Room& room = room_on(stream);
-  const TreeSchedule& schedule = matrix_->schedule(turned);
+  const TreeSchedule& schedule = matrix_->schedule(is_transposed);
   device::TreeArguments<char, T> arguments{};
   arguments.leaves = schedule.cut.leaves.data();
   arguments.pieces = schedule.cut.pieces.data();
@@ -127,8 +127,8 @@ void TreeProduct::launch_with(const Call& call, const Stream& stream) const {
   arguments.results = call.sums.results;
   arguments.partials = reinterpret_cast<T*>(const_cast<double*>(room.partials.data()));
   arguments.arrived = const_cast<unsigned*>(room.arrived.data());
-  arguments.rows = turned ? tree.columns : tree.rows;
-  arguments.columns = turned ? tree.rows : tree.columns;
+  arguments.rows = is_transposed ? tree.columns : tree.rows;
+  arguments.columns = is_transposed ? tree.rows : tree.columns;
   arguments.blocks = static_cast<unsigned>(partials());
   const Loaded loaded = load(call.epilogue, stream);
   const LaunchShape shape{.blocks = static_cast<unsigned>(schedule.cut.pieces.size()),

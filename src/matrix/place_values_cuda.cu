@@ -26,7 +26,7 @@ __global__ void __launch_bounds__(detail::threads_of_tile, 8) turn_tiles(const T
 }
 
 template <class Scalar, class Map>
-void place_apart(const detail::TurnedTiles<Scalar, Map>& tiles, const Stream& stream) {
+void place_apart(const detail::TransposedTiles<Scalar, Map>& tiles, const Stream& stream) {
   const cuda::OnGpu here(stream);
   turn_tiles<<<static_cast<unsigned>(tiles.tiles()), detail::threads_of_tile, tiles.shared_bytes(),
                stream.queue>>>(tiles);
@@ -66,7 +66,7 @@ void place_given(const SlicedPattern& pattern, InnerLayout inner, const EntrySha
   const SlotRule rule = slot_rule(inner, K, pattern.C, pattern.slots, shape.scalar_bytes);
   if (K > 1 && (rule.planes || (rule.piece < K && rule.C > 1))) {
     const auto place = [&]<class Scalar>(Scalar /*one*/) {
-      place_apart(detail::TurnedTiles<Scalar, Map>(given, order, rule, from, to), stream);
+      place_apart(detail::TransposedTiles<Scalar, Map>(given, order, rule, from, to), stream);
     };
     return shape.scalar_bytes == 8 ? place(0ULL) : place(0U);
   }

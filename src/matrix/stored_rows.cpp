@@ -91,9 +91,9 @@ StoredRows stored_rows(const SlicedPattern& pattern, const Stream& host) {
 }
 
 UserRows transposed(const UserRows& rows, Index columns, const Stream& host, Array<Offset>& place) {
-  UserRows turned;
-  adjoint_pattern(rows.view(columns), host, turned.offsets, turned.column, place);
-  return turned;
+  UserRows transpose;
+  adjoint_pattern(rows.view(columns), host, transpose.offsets, transpose.column, place);
+  return transpose;
 }
 
 }  // namespace heddle::detail

@@ -138,7 +138,7 @@ struct PackedTiles {
 /// Entries whose components lie apart (SoA, AoSoA): a tile is some slots by some components,
 /// transposed in shared memory. Barriers separate its three steps.
 template <class Scalar, class Map>
-struct TurnedTiles {
+struct TransposedTiles {
   using Entries = GivenEntries<Map>;
   Entries entries;
   UnitOrder order;
@@ -159,8 +159,8 @@ struct TurnedTiles {
     Scalar* value;
   };
 
-  TurnedTiles(const Entries& given, const UnitOrder& unit_order, const SlotRule& slot_rule,
-              const void* values, void* stored)
+  TransposedTiles(const Entries& given, const UnitOrder& unit_order, const SlotRule& slot_rule,
+                  const void* values, void* stored)
       : entries(given),
         order(unit_order),
         rule(slot_rule),

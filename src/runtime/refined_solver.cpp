@@ -73,11 +73,11 @@ RefinedSolver::RefinedSolver(OperatorReference<float> narrow,
   if (!wide_) throw Error(ErrorKind::usage, "a null pointer to a solver");
   const LinearOperator<double>& A = wide_->matrix();
   check_same_system(*narrow, A);
-  lie_alike_ = narrow->vector_layout() == A.vector_layout() &&
+  have_same_layout_ = narrow->vector_layout() == A.vector_layout() &&
                detail::in_basis(narrow->row_basis(), A.row_basis());
   narrow_ = narrow_solver(Parts<double>::of(*wide_).inputs.method.info, std::move(narrow),
                           std::move(preconditioner), options_over_floats(wide_->options()));
-  if (!lie_alike_) {
+  if (!have_same_layout_) {
     between_ = Array<float>(static_cast<std::size_t>(wide_->residual().scalars()), A.device());
   }
 }
@@ -92,7 +92,7 @@ long long RefinedSolver::memory() const {
 }
 
 FieldView<float> RefinedSolver::beside_wide(const FieldView<float>& own) {
-  if (lie_alike_) return own;
+  if (have_same_layout_) return own;
   const FieldView<double> r = wide_->residual();
   return {between_.data(), r.size, r.components, wide_->matrix().vector_layout(), r.basis};
 }
@@ -134,12 +134,12 @@ detail::RunResult<double> RefinedSolver::run_over_floats(const detail::RunOf<dou
   const FieldView<float>&r = place.residual, x = place.kept;
   const FieldView<float> r_beside = beside_wide(r), x_beside = beside_wide(x);
   detail::narrow_field(scale_, run.r, r_beside, stream);
-  if (!lie_alike_) permute<float>(r_beside, r, 1, stream);
+  if (!have_same_layout_) permute<float>(r_beside, r, 1, stream);
   fill<float>(0, x, stream);
   const detail::RunOf<float> narrow{0, x, r, &limits};
   detail::RunResult<double> result;
   solver.loops.over(solver.loops.iterated()).run({&narrow, 1}, {&result, 1});
-  if (!lie_alike_) permute<float>(x, x_beside, 1, stream);
+  if (!have_same_layout_) permute<float>(x, x_beside, 1, stream);
   detail::add_widened(1 / scale_, x_beside, run.x, stream);
   history_.assign(result.history.begin(), result.history.end());
   for (double& squared : history_) squared /= squared_scale;

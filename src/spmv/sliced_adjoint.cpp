@@ -30,17 +30,17 @@ std::vector<int> components_of_adjoint(const EntryTable<S>& entry) {
   }
   const auto K = static_cast<std::size_t>(entry.sizes.components);
   std::vector<int> component(K);
-  std::vector<S> unit(K), turned(K);
+  std::vector<S> unit(K), adjoint(K);
   for (std::size_t k = 0; k < K; ++k) {
     unit[k] = S(1);
-    entry.adjoint(entry, unit.data(), turned.data());
+    entry.adjoint(entry, unit.data(), adjoint.data());
     unit[k] = S(0);
     for (std::size_t to = 0; to < K; ++to) {
-      if (turned[to] == 0) continue;
-      if (component[to] != 0 || (turned[to] != 1 && turned[to] != -1)) {
+      if (adjoint[to] == 0) continue;
+      if (component[to] != 0 || (adjoint[to] != 1 && adjoint[to] != -1)) {
         refuse_adjoint(entry, "mixes its components in its adjoint");
       }
-      component[to] = static_cast<int>(turned[to]) * (static_cast<int>(k) + 1);
+      component[to] = static_cast<int>(adjoint[to]) * (static_cast<int>(k) + 1);
     }
   }
   for (const int of : component) {
@@ -63,13 +63,13 @@ std::shared_ptr<typename SlicedOperator<S>::Adjoint> SlicedOperator<S>::make_adj
   const Stream host = Device::cpu(device_.threads()).stream();
   const StoredRows rows = stored_rows(pattern(), host);
   Array<Offset> place;
-  const UserRows turned = transposed(rows, columns(), host, place);
+  const UserRows transpose = transposed(rows, columns(), host, place);
   Array<Offset> slot(place.size());
   parallel_for(team_size(host, rows.entries()), place.size(),
                [&](std::size_t i) { slot[static_cast<std::size_t>(place[i])] = rows.slot[i]; });
   const EntryTableHandle<S> of_entry =
       entry().adjoint_entry != nullptr ? entry().adjoint_entry() : state().entry;
-  SlicedOperator matrix(of_entry, turned.view(this->rows()), ComponentOrder::row_major, plan(),
+  SlicedOperator matrix(of_entry, transpose.view(this->rows()), ComponentOrder::row_major, plan(),
                         device_, column_basis(), row_basis());
   matrix.state().adjoint_of = state_;
   matrix.state().its_schedule = schedule_;

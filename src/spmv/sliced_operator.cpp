@@ -291,8 +291,8 @@ namespace {
 
 /// True if one walk can serve all fields.
 template <class S>
-bool are_laid_out_alike(std::span<const FieldView<const S>> x, std::span<const FieldView<S>> y,
-                        bool as_x) {
+bool have_same_layout(std::span<const FieldView<const S>> x, std::span<const FieldView<S>> y,
+                      bool as_x) {
   const auto differ = [](const auto& a, const auto& b) {
     return a.entry_stride != b.entry_stride || a.component_stride != b.component_stride;
   };
@@ -311,7 +311,7 @@ void SlicedOperator<S>::apply_all(std::span<const FieldView<const S>> x,
   const bool sums = !dots.empty();
   const bool fits =
       x.size() > 1 && x.size() <= std::size_t{Reduction<S>::width} &&
-      are_laid_out_alike(x, y, sums) &&
+      have_same_layout(x, y, sums) &&
       (!sums || (row_components() == column_components() && row_basis() == column_basis()));
   if (!fits || device_.on_gpu()) {
     return LinearOperator<S>::apply_all(x, y, dots, reduction, stream);

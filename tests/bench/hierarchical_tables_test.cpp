@@ -79,16 +79,16 @@ TEST(HierarchicalRatios, TellMeansAndTheWorstOfEachComparison) {
   std::vector<Record> run;
   for (const double scale : {1.0, 4.0}) {
     for (const char* quantity : {"product", "transposed product"}) {
-      const bool turns = quantity[0] == 't';
+      const bool transposes = quantity[0] == 't';
       Record record;
       record.problem = "p-" + std::to_string(static_cast<int>(scale));
       record.entry = "real";
       record.precision = "double";
       record.quantity = quantity;
       record.candidates = {
-          timed_candidate(Role::chosen, "Heddle", "hisparse, d = 128", turns ? scale : 1),
+          timed_candidate(Role::chosen, "Heddle", "hisparse, d = 128", transposes ? scale : 1),
           timed_candidate(Role::peer, "cuSPARSE", "CSR", 5),
-          timed_candidate(Role::peer, "cuSPARSE", "CSR, other", turns ? 16 : 2)};
+          timed_candidate(Role::peer, "cuSPARSE", "CSR, other", transposes ? 16 : 2)};
       record.candidates.front().of_bandwidth = 0.5;
       run.push_back(record);
     }

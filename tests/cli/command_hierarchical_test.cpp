@@ -297,9 +297,9 @@ TEST_F(Hierarchical, AddsAdjoints) {
             "%%MatrixMarket matrix coordinate complex general\n2 3 3\n1 3 6 -5\n2 1 0 1\n"
             "2 2 3 -4\n");
   // (1 + 1.5i) A
-  const Result turned = run({"add", "a.mtx", "a.mtx", "--entry", "complex", "--alpha", "1+2i",
-                             "--beta", "-0.5i", "-o", "turned.mtx", "-q"});
-  ASSERT_EQ(turned.status, 0) << turned.error;
+  const Result adjoint = run({"add", "a.mtx", "a.mtx", "--entry", "complex", "--alpha", "1+2i",
+                              "--beta", "-0.5i", "-o", "turned.mtx", "-q"});
+  ASSERT_EQ(adjoint.status, 0) << adjoint.error;
   EXPECT_EQ(text_of("turned.mtx"),
             "%%MatrixMarket matrix coordinate complex general\n2 3 2\n1 3 -2 3.5\n"
             "2 1 -1.5 1\n");

@@ -13,11 +13,11 @@ namespace command_multiply {
 namespace {
 
 DenseMatrix transposed(const DenseMatrix& a) {
-  DenseMatrix turned(a.columns, a.rows);
+  DenseMatrix transpose(a.columns, a.rows);
   for (int i = 0; i < a.rows; ++i) {
-    for (int j = 0; j < a.columns; ++j) turned.at(j, i) = a.at(i, j);
+    for (int j = 0; j < a.columns; ++j) transpose.at(j, i) = a.at(i, j);
   }
-  return turned;
+  return transpose;
 }
 
 DenseMatrix product_of(const DenseMatrix& a, const DenseMatrix& b) {

@@ -36,11 +36,11 @@ class SolveLeastSquares : public CommandLine {
     }
     folder.write("b.mtx", text);
     folder.write("tall.mtx", matrix_market(matrix));
-    DenseMatrix turned(columns, rows);
+    DenseMatrix transpose(columns, rows);
     for (int i = 0; i < rows; ++i) {
-      for (int j = 0; j < columns; ++j) turned.at(j, i) = matrix.at(i, j);
+      for (int j = 0; j < columns; ++j) transpose.at(j, i) = matrix.at(i, j);
     }
-    folder.write("wide.mtx", matrix_market(turned));
+    folder.write("wide.mtx", matrix_market(transpose));
   }
 
   Eigen::VectorXd expected(double damping) const {

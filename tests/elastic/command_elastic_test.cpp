@@ -331,13 +331,13 @@ TEST_F(CommandElastic, PressesACube) {
   EXPECT_NEAR(down, -0.1, 1e-15);
 }
 
-TEST_F(CommandElastic, TakesTetrahedraThatAreTurned) {
-  const std::string turned = "1 2 8 4 1\n1 4 8 3 1\n1 3 8 7 1\n1 7 8 5 1\n1 5 8 6 1\n1 6 8 2 1\n";
+TEST_F(CommandElastic, TakesReversedTetrahedra) {
+  const std::string reversed = "1 2 8 4 1\n1 4 8 3 1\n1 3 8 7 1\n1 7 8 5 1\n1 5 8 6 1\n1 6 8 2 1\n";
   std::string mixed = cube;
   mixed.replace(mixed.find("1 7 5 8"), 7, "1 7 8 5");
   ASSERT_EQ(solid(medit(cube, 6), cube_case()).status, 0);
   const std::string expected = text_of("history.csv");
-  for (const std::string& tetrahedra : {turned, mixed}) {
+  for (const std::string& tetrahedra : {reversed, mixed}) {
     const Result result = solid(medit(tetrahedra, 6), cube_case());
     ASSERT_EQ(result.status, 0) << result.error;
     const std::string note =

@@ -82,12 +82,12 @@ TEST(ElasticCorotational, ARotatedBodyHasNoForces) {
     EXPECT_LE(simulation.system.elastic_energy(), 1e6 * 1e-26);
     // The matrix is that of the resting body, rotated.
     simulation.system.set_matrix(0, 1);
-    const CsrMatrix<Block> turned = matrix_of(simulation);
+    const CsrMatrix<Block> rotated = matrix_of(simulation);
     Simulation resting(model);
     const CsrMatrix<Block> rest = matrix_of(resting);
     for (Offset i = 0; i < rest.entries(); ++i) {
       const Eigen::Matrix3d expected = R * matrix_of(rest.entry(i)) * R.transpose();
-      ASSERT_LE((matrix_of(turned.entry(i)) - expected).norm(), 1e-12 * expected.norm() + 1e-6);
+      ASSERT_LE((matrix_of(rotated.entry(i)) - expected).norm(), 1e-12 * expected.norm() + 1e-6);
     }
   }
 }
@@ -158,12 +158,12 @@ TEST(ElasticCorotational, ABarSwingsAsAPendulum) {
     pendulum.advance(stepping.time());
     // The bar's own axis, from its far corner at the hinge's height.
     const Vector u = vector(points_of(stepping.displacement())[4]);
-    const double turned = std::atan2(-u[2], length + u[0]);
+    const double angle = std::atan2(-u[2], length + u[0]);
     const double expected = pendulum.angle - std::atan2(centre[0], centre[2]);
     std::printf("%s: turned by %.4f, a pendulum by %.4f\n", newmark ? "newmark" : "backward Euler",
-                turned, expected);
+                angle, expected);
     EXPECT_GT(expected, 1.4);
-    EXPECT_NEAR(turned, expected, 0.02 * expected);
+    EXPECT_NEAR(angle, expected, 0.02 * expected);
     // The bar has kept its volume, except for the effect of the load.
     Model now = model;
     const std::vector<Point> all = points_of(stepping.displacement());

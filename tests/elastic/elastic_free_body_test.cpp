@@ -92,10 +92,10 @@ TEST(ElasticFreeBody, RefusesWhatHasNoSolution) {
             "nothing is supported and the loads are not in balance: they sum to the force (0, " +
                 std::string("31.5, 0) and the moment (0, 0, 0) about the centre; add supports or "
                             "balance the loads"));
-  Model turned = model;
-  turned.load[0][2] += 1;
-  turned.load[6][2] -= 1;
-  EXPECT_NE(refusal(turned).find("the moment (0, 3, 0)"), std::string::npos) << refusal(turned);
+  Model twisted = model;
+  twisted.load[0][2] += 1;
+  twisted.load[6][2] -= 1;
+  EXPECT_NE(refusal(twisted).find("the moment (0, 3, 0)"), std::string::npos) << refusal(twisted);
 }
 
 TEST(ElasticFreeBody, CountsTheMotionsThatSupportsLeave) {

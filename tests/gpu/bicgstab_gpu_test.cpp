@@ -34,7 +34,7 @@ class BiCGStabOnGpu : public OnGpu {
 
   /// Compares two solves of a system whose inverse has norm 1 or less: the rows of b - A x equal
   /// those of b minus a dominant diagonal.
-  static void expect_alike(const Outcome& outcome, const Outcome& host) {
+  static void expect_close(const Outcome& outcome, const Outcome& host) {
     ASSERT_TRUE(host.report.converged()) << host.report;
     ASSERT_TRUE(outcome.report.converged()) << outcome.report;
     ASSERT_EQ(static_cast<long long>(outcome.history.size()), outcome.report.iterations + 1);
@@ -88,7 +88,7 @@ TYPED_TEST(BiCGStabOnGpu, GoesAsTheHostDoes) {
             const Outcome outcome =
                 solve<BiCGStab>(matrix, b, plan + ",loop=" + loop, jacobi, this->device);
             EXPECT_EQ(outcome.report.loop, loop);
-            this->expect_alike(outcome, host);
+            this->expect_close(outcome, host);
             if (this->HasFatalFailure()) return;
           }
         }

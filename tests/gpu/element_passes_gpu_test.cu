@@ -29,11 +29,11 @@ struct TurnEntries {
 
   HEDDLE_INLINE void operator()(Offset i) const {
     const E entry = from.load(from_slot[i]);
-    E turned;
+    E rotated;
     for (int k = 0; k < E::components; ++k) {
-      turned.component[k] = entry.component[(k + 1) % E::components];
+      rotated.component[k] = entry.component[(k + 1) % E::components];
     }
-    to.store(to_slot[i], turned);
+    to.store(to_slot[i], rotated);
   }
 };
 

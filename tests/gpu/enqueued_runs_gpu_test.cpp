@@ -79,7 +79,7 @@ TEST_F(EnqueuedRuns, TakeTheInversesOfTheCallWhereTheMatrixKeepsItsValues) {
     SCOPED_TRACE(plan);
     Operator<E> A(matrix, parse_plan(plan), device);
     ConjugateGradient<double> renewed(A, Jacobi<E>(A)), kept(A, Jacobi<E>(A, Refresh::each_call));
-    const auto expect_alike = [&] {
+    const auto expect_same = [&] {
       Field<E> x(rows, device), y(rows, device);
       const DeviceReport expected = solve(renewed, b, x), found = solve(kept, b, y);
       EXPECT_EQ(found.status, Status::converged);
@@ -87,11 +87,11 @@ TEST_F(EnqueuedRuns, TakeTheInversesOfTheCallWhereTheMatrixKeepsItsValues) {
       const Array<double> of_x = x.to_host().scalars(), of_y = y.to_host().scalars();
       for (std::size_t i = 0; i < of_x.size(); ++i) ASSERT_EQ(of_y[i], of_x[i]);
     };
-    expect_alike();
+    expect_same();
     auto changed = matrix;
     for (double& value : changed.values()) value *= 3;
     A.update_values(changed);
-    expect_alike();
+    expect_same();
     for (double& value : changed.values()) value = 0;
     A.update_values(changed);
     Field<E> x(rows, device);

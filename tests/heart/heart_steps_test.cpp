@@ -181,8 +181,8 @@ TEST(HeartSteps, NumberingAndRotationDoNotMatter) {
   json of = with(slab_case(), "/solver/tolerance", 1e-13);
   of["fibres"] = {{"direction", {2, 1, 0}}};
   const Tissue tissue(of);
-  Model turned = tissue.model;
-  std::vector<Index> number(turned.position.size());
+  Model rotated = tissue.model;
+  std::vector<Index> number(rotated.position.size());
   std::iota(number.begin(), number.end(), 0);
   std::mt19937 random(7);
   std::shuffle(number.begin(), number.end(), random);
@@ -192,16 +192,16 @@ TEST(HeartSteps, NumberingAndRotationDoNotMatter) {
   };
   for (std::size_t v = 0; v < number.size(); ++v) {
     const auto to = static_cast<std::size_t>(number[v]);
-    turned.position[to] = turn(turn(
+    rotated.position[to] = turn(turn(
         {tissue.model.position[v][2], tissue.model.position[v][0], tissue.model.position[v][1]}));
-    turned.region_of_vertex[to] = tissue.model.region_of_vertex[v];
-    turned.stimuli_of_vertex[to] = tissue.model.stimuli_of_vertex[v];
+    rotated.region_of_vertex[to] = tissue.model.region_of_vertex[v];
+    rotated.stimuli_of_vertex[to] = tissue.model.stimuli_of_vertex[v];
   }
-  for (Tetrahedron& corners : turned.tetrahedron) {
+  for (Tetrahedron& corners : rotated.tetrahedron) {
     for (Index& v : corners) v = number[static_cast<std::size_t>(v)];
   }
-  for (Point& f : turned.fibre) f = turn(turn({f[2], f[0], f[1]}));
-  Simulation here(tissue), there(turned, tissue.given);
+  for (Point& f : rotated.fibre) f = turn(turn({f[2], f[0], f[1]}));
+  Simulation here(tissue), there(rotated, tissue.given);
   here.run(100);
   there.run(100);
   const std::vector<double> a = here.system.activation_of_vertices();

@@ -44,7 +44,7 @@ void check(const Definition& definition, std::uint64_t number) {
       const HierarchicalMatrix<E> typed(matrix, d);
       EXPECT_EQ(tree.memory().tree(), typed.memory().tree());
       expect_products(tree, matrix, seed.generator);
-      expect_products(*tree.adjoint(), turned(matrix), seed.generator);
+      expect_products(*tree.adjoint(), plain_adjoint(matrix), seed.generator);
       expect_products(*tree.adjoint()->adjoint(), matrix, seed.generator);
       expect_same_rows<E>(tree, typed.to_csr());
       expect_same_rows<E>(tree.plus(S(0.7), S(-1.3), tree),

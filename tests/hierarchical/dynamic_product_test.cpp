@@ -35,8 +35,8 @@ TYPED_TEST(DynamicProducts, AgreeWithTheReference) {
       const DynamicProduct<E> product(tree);
       expect_products<E, S>(product, matrix, seed.generator);
       if constexpr (has_adjoint<E>) {
-        expect_products<E, S>(*product.adjoint(), turned(matrix), seed.generator);
-        expect_products<E, S>(DynamicProduct<E>(tree, true), turned(matrix), seed.generator);
+        expect_products<E, S>(*product.adjoint(), plain_adjoint(matrix), seed.generator);
+        expect_products<E, S>(DynamicProduct<E>(tree, true), plain_adjoint(matrix), seed.generator);
       }
       EXPECT_EQ(tree.memory().schedule, 0);
     }

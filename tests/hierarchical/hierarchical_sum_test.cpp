@@ -57,14 +57,15 @@ TYPED_TEST(Sums, AreThoseOfEntries) {
         const CsrMatrix<E> other =
             random_matrix<E>({.rows = pattern.columns, .columns = pattern.rows}, seed.generator);
         const auto D = add_adjoint(S(1), A, S(3), HierarchicalMatrix<E>(other, d));
-        expect_same_bits(D.to_csr(), plain_sum<E>(1, a, 3, turned(other)));
+        expect_same_bits(D.to_csr(), plain_sum<E>(1, a, 3, plain_adjoint(other)));
         expect_true_account(D, nodes.dense);
       }
     }
     if constexpr (has_adjoint<E>) {
       if (a.rows() != a.columns()) continue;
       const HierarchicalMatrix<E> A(a, 16);
-      expect_same_bits(add_adjoint(S(1), A, S(1), A).to_csr(), plain_sum<E>(1, a, 1, turned(a)));
+      expect_same_bits(add_adjoint(S(1), A, S(1), A).to_csr(),
+                       plain_sum<E>(1, a, 1, plain_adjoint(a)));
     }
   }
 }
@@ -82,13 +83,13 @@ TEST(TreeSums, RefuseWhatDoesNotFit) {
   using E = real<double>;
   const auto a = random_matrix<E>({.rows = 9, .columns = 7}, seed.generator);
   const HierarchicalMatrix<E> A(a, 16), other_nodes(a, 32);
-  const HierarchicalMatrix<E> turned_sizes(
+  const HierarchicalMatrix<E> transposed_sizes(
       random_matrix<E>({.rows = 7, .columns = 9}, seed.generator), 16);
   expect_error(ErrorKind::usage,
                "cannot add trees with nodes of 16 and 32 rows: give both the same node size",
                [&] { static_cast<void>(add(1, A, 1, other_nodes)); });
   expect_error(ErrorKind::size_mismatch, "cannot add 9 x 7 and 7 x 9 entries",
-               [&] { static_cast<void>(add(1, A, 1, turned_sizes)); });
+               [&] { static_cast<void>(add(1, A, 1, transposed_sizes)); });
   expect_error(ErrorKind::size_mismatch,
                "cannot add 9 x 7 and 7 x 9 entries, the latter transposed",
                [&] { static_cast<void>(add_adjoint(1, A, 1, A)); });
@@ -120,7 +121,7 @@ void expect_complex_sums(Generator& generator) {
     return matrix_of(60, 60, sum);
   };
   expect_same_bits(add(alpha, A, beta, B).to_csr(), expected(b));
-  expect_same_bits(add_adjoint(alpha, A, beta, B).to_csr(), expected(turned(b)));
+  expect_same_bits(add_adjoint(alpha, A, beta, B).to_csr(), expected(plain_adjoint(b)));
 }
 
 TEST(ComplexSums, AreThoseOfEntries) {

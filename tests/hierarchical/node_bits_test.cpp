@@ -111,13 +111,14 @@ void expect_terms(Generator& generator) {
   ASSERT_TRUE(adjoint_map);
   EXPECT_TRUE(detail::adds_components<E>());
   const cuda::EntryTerm<S> direct{S(0.7), 0, false, nullptr};
-  const cuda::EntryTerm<S> turned{S(0.7), 0, false, adjoint_map->data()};
+  const cuda::EntryTerm<S> of_adjoint{S(0.7), 0, false, adjoint_map->data()};
   const E a = random_entry<E>(generator), conjugate = adjoint(a);
   for (int k = 0; k < E::components; ++k) {
     EXPECT_EQ(direct(a.component, k), a.component[k] * S(0.7));
-    EXPECT_EQ(turned(a.component, k), conjugate.component[k] * S(0.7));
-    const auto from = turned.source(k);
-    EXPECT_EQ(turned.of_loaded(a.component[from.at], from, a.component, k), turned(a.component, k));
+    EXPECT_EQ(of_adjoint(a.component, k), conjugate.component[k] * S(0.7));
+    const auto from = of_adjoint.source(k);
+    EXPECT_EQ(of_adjoint.of_loaded(a.component[from.at], from, a.component, k),
+              of_adjoint(a.component, k));
   }
   if constexpr (E::ring == Ring::complex) {
     const cuda::EntryTerm<S> times{S(0.3), S(-1.1), true, adjoint_map->data()};

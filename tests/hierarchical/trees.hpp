@@ -98,7 +98,7 @@ Batch<E> random_edits(Index rows, Index columns, int count, EntryMapOf<E>& map,
 /// The adjoints of the entries at the transposed places; the entries themselves if not
 /// `conjugates`.
 template <class E>
-CsrMatrix<E> turned(const CsrMatrix<E>& matrix, bool conjugates = true) {
+CsrMatrix<E> plain_adjoint(const CsrMatrix<E>& matrix, bool conjugates = true) {
   EntryMapOf<E> map;
   for (const auto& [place, entry] : map_of(matrix)) {
     map[{place.second, place.first}] = conjugates ? adjoint(entry) : entry;
@@ -171,12 +171,12 @@ void expect_products_of_all_forms(const HierarchicalMatrix<E>& tree, const CsrMa
   expect_products(tree, matrix, generator);
   if constexpr (has_adjoint<E>) {
     const auto adjoint_of_tree = tree.adjoint();
-    const CsrMatrix<E> adjoint_matrix = turned(matrix);
+    const CsrMatrix<E> adjoint_matrix = plain_adjoint(matrix);
     expect_products(*adjoint_of_tree, adjoint_matrix, generator);
     expect_products(*adjoint_of_tree->adjoint(), matrix, generator);
     constexpr bool is_complex = E::ring == Ring::complex;
     if constexpr (is_complex && E::components == 2) {
-      expect_products(*tree.transpose(), turned(matrix, false), generator);
+      expect_products(*tree.transpose(), plain_adjoint(matrix, false), generator);
     } else if constexpr (E::ring == Ring::real) {
       expect_products(*tree.transpose(), adjoint_matrix, generator);
     }

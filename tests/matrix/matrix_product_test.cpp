@@ -129,11 +129,11 @@ void expect_adjoint(std::uint64_t number) {
   for (const PatternRequest& request : odd_rectangular_patterns()) {
     SCOPED_TRACE(request.name);
     const auto a = random_matrix<E>(request, seed.generator);
-    const auto turned = adjoint(a, Device::cpu(3));
-    EXPECT_EQ(dense_of(turned).at, transpose(dense_of(a)).at);
-    for (Index row = 0; row < turned.rows(); ++row) {
-      EXPECT_TRUE(std::is_sorted(turned.column().begin() + turned.offsets()[row],
-                                 turned.column().begin() + turned.offsets()[row + 1]));
+    const auto adjoint_a = adjoint(a, Device::cpu(3));
+    EXPECT_EQ(dense_of(adjoint_a).at, transpose(dense_of(a)).at);
+    for (Index row = 0; row < adjoint_a.rows(); ++row) {
+      EXPECT_TRUE(std::is_sorted(adjoint_a.column().begin() + adjoint_a.offsets()[row],
+                                 adjoint_a.column().begin() + adjoint_a.offsets()[row + 1]));
     }
   }
 }
@@ -190,8 +190,8 @@ TEST(MatrixProduct, RefusesWhatDoesNotFit) {
   MatrixProduct product(a, a);
   EXPECT_THROW(product.update_values(a, b), Error);
   EXPECT_THROW(product.update_values(b, a), Error);
-  MatrixAdjoint turned(a);
-  EXPECT_THROW(turned.update_values(b), Error);
+  MatrixAdjoint adjoint_a(a);
+  EXPECT_THROW(adjoint_a.update_values(b), Error);
 }
 
 /// Pattern and values in one walk, on the pattern `c`, with small integers: all sums are exact.
@@ -252,16 +252,16 @@ TEST(ProductPatterns, DoNotDependOnTheThreads) {
   for (const auto& [columns, most] : {std::pair{700, 3}, {700, 12}, {60000, 14}, {290, 40}}) {
     SCOPED_TRACE(std::to_string(columns) + " columns");
     const detail::UserRows a = random_rows(1500, 800, most), b = random_rows(800, columns, most);
-    detail::UserRows c, turned;
+    detail::UserRows c, transpose;
     detail::TermPlaces terms;
     Array<Offset> place;
     for (const int threads : {7, 1}) {
       const Stream host = Device::cpu(threads).stream();
-      const detail::UserRows before = c, turned_before = turned;
+      const detail::UserRows before = c, transpose_before = transpose;
       const detail::TermPlaces terms_before = terms;
       const Index longest =
           product_pattern(a.view(800), b.view(columns), host, c.offsets, c.column, &terms);
-      turned = transposed(b, columns, host, place);
+      transpose = transposed(b, columns, host, place);
       Index expected_longest = 0;
       for (Index row = 0; row < a.rows(); ++row) {
         std::set<Index> expected;
@@ -283,14 +283,14 @@ TEST(ProductPatterns, DoNotDependOnTheThreads) {
         for (Offset e = b.begin(row); e < b.begin(row + 1); ++e) {
           const Offset to = place[static_cast<std::size_t>(e)];
           const Index column = b.column[static_cast<std::size_t>(e)];
-          ASSERT_EQ(turned.column[static_cast<std::size_t>(to)], row);
-          ASSERT_TRUE(to >= turned.begin(column) && to < turned.begin(column + 1));
+          ASSERT_EQ(transpose.column[static_cast<std::size_t>(to)], row);
+          ASSERT_TRUE(to >= transpose.begin(column) && to < transpose.begin(column + 1));
         }
       }
       if (before.offsets.empty()) continue;
       EXPECT_TRUE(std::ranges::equal(c.column, before.column));
       EXPECT_TRUE(std::ranges::equal(terms.first, terms_before.first));
-      EXPECT_TRUE(std::ranges::equal(turned.column, turned_before.column));
+      EXPECT_TRUE(std::ranges::equal(transpose.column, transpose_before.column));
     }
   }
 }

@@ -34,7 +34,7 @@ void play(const detail::PackedTiles<U, Map>& tiles) {
 }
 
 template <class Scalar, class Map>
-void play(const detail::TurnedTiles<Scalar, Map>& tiles) {
+void play(const detail::TransposedTiles<Scalar, Map>& tiles) {
   EXPECT_LE(tiles.shared_bytes(), 48u << 10);
   std::vector<Offset> memory(tiles.shared_bytes() / sizeof(Offset) + 2);
   const auto shared = tiles.shared(memory.data());
@@ -92,7 +92,8 @@ std::vector<Array<stored_scalar_t<E>>> placed(const SlicedPattern& pattern, Inne
   }
   if (rule.piece <= 4 && (rule.planes || rule.piece < K)) {
     in_pieces([&](const auto& given, const S* from, S* to) {
-      play(detail::TurnedTiles<Unit<sizeof(S)>, Map>(given, unit_order(shape, 1), rule, from, to));
+      play(detail::TransposedTiles<Unit<sizeof(S)>, Map>(given, unit_order(shape, 1), rule, from,
+                                                         to));
     });
   }
   EXPECT_FALSE(results.empty());

@@ -24,7 +24,7 @@ TEST(ClosedSurface, RefusesAHole) {
             "the edge from vertex 1 to 3 belongs to one triangle only: the surface is not closed");
 }
 
-TEST(ClosedSurface, RefusesTrianglesThatAreNotOrientedAlike) {
+TEST(ClosedSurface, RefusesTrianglesThatDifferInOrientation) {
   EXPECT_EQ(refusal_of(corners, {{0, 1, 2}, faces[1], faces[2], faces[3]}),
             "the edge from vertex 1 to 2 is traversed in that direction by two triangles: the "
             "surface is not manifold there, or its triangles are not oriented the same way");

@@ -139,7 +139,7 @@ TEST(SolidMesh, TurnsTetrahedraOfNegativeVolume) {
   EXPECT_EQ(mesh.tetrahedron,
             (std::vector<std::array<Index, 4>>{{0, 1, 2, 3}, {1, 2, 3, 4}, {0, 1, 2, 2}}));
   EXPECT_EQ(mesh.region, (std::vector<int>{5, 6, 7}));
-  EXPECT_EQ(mesh.turned, 1);
+  EXPECT_EQ(mesh.reoriented, 1);
 }
 
 /// Viewers do the same; a triangle keeps its vertices.

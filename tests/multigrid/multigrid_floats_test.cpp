@@ -76,16 +76,16 @@ TEST(LevelsInFloats, TakeNearlySingularGauges) {
   Candidates<E> candidates;
   Field<E>& g = candidates.emplace_back(side * side);
   TileRows tiles(2, side * side);
-  std::vector<Eigen::Matrix2d> turns;
+  std::vector<Eigen::Matrix2d> rotations;
   for (Index i = 0; i < tiles.count(); ++i) {
     const double a = angle(seed.generator);
-    turns.push_back(Eigen::Matrix2d{{std::cos(a), -std::sin(a)}, {std::sin(a), std::cos(a)}});
-    for (int k = 0; k < 2; ++k) g.view().at(i, k) = turns.back()(k, 0);
+    rotations.push_back(Eigen::Matrix2d{{std::cos(a), -std::sin(a)}, {std::sin(a), std::cos(a)}});
+    for (int k = 0; k < 2; ++k) g.view().at(i, k) = rotations.back()(k, 0);
   }
   for (Index i = 0; i < tiles.count(); ++i) {
     const Index beside = i % side + 1 < side ? i + 1 : i + 1 - side;
     for (const Index j : {beside, (i + side) % tiles.count()}) {
-      const auto at = [&](Index k) { return turns[static_cast<std::size_t>(k)]; };
+      const auto at = [&](Index k) { return rotations[static_cast<std::size_t>(k)]; };
       tiles.at(i, j) = -at(i) * at(j).transpose();
       tiles.at(j, i) = tiles.at(i, j).transpose();
     }

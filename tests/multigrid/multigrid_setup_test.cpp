@@ -265,11 +265,11 @@ TEST(CoarseInverse, IsTheInverseOrAGeneralizedOne) {
   for (const auto& [ring, rows] : {std::pair{1, 9}, {2, 9}, {4, 9}, {1, 37}, {2, 37}, {4, 37}}) {
     const TileMatrix b = random_tiles(rows, rows + 3, 8, {2, 2, ring}, seed.generator);
     Array<Offset> place;
-    TileMatrix turned = adjoint_pattern(b, host(1), place);
-    conjugate_transpose(b, place, turned, host(1));
+    TileMatrix transpose = adjoint_pattern(b, host(1), place);
+    conjugate_transpose(b, place, transpose, host(1));
     for (const bool is_singular : {false, true}) {
       // B B* is definite except for empty rows; the rank of B* B is at most the number of B's rows.
-      const TileMatrix a = is_singular ? product_of(turned, b) : product_of(b, turned);
+      const TileMatrix a = is_singular ? product_of(transpose, b) : product_of(b, transpose);
       const TileMatrix made = coarse_inverse(a, 1e-10);
       const Eigen::MatrixXd dense = dense_of(a), inverse = dense_of(made);
       EXPECT_LE((dense * inverse * dense - dense).norm(), 1e-9 * dense.norm());
@@ -353,9 +353,9 @@ TEST(LargestEigenvalue, IsThatOfTheMatrixScaledByItsDiagonal) {
   for (const int ring : {1, 2, 4}) {
     const TileMatrix b = random_tiles(15, 9, 8, {2, 2, ring}, seed.generator);
     Array<Offset> place;
-    TileMatrix turned = adjoint_pattern(b, host(1), place);
-    conjugate_transpose(b, place, turned, host(1));
-    const TileMatrix a = product_of(turned, b);
+    TileMatrix transpose = adjoint_pattern(b, host(1), place);
+    conjugate_transpose(b, place, transpose, host(1));
+    const TileMatrix a = product_of(transpose, b);
     const Eigen::MatrixXd dense = dense_of(a);
     const Eigen::Index size = 2 * ring;
     Eigen::MatrixXd diagonal = Eigen::MatrixXd::Zero(dense.rows(), dense.cols());

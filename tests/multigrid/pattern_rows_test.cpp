@@ -161,8 +161,8 @@ TEST(PatternRows, OfAHermitianProductAreHalf) {
         .rows = 290, .columns = 290, .per_row = 2, .dense_row = dense_row, .diagonal = true};
     const auto a = tiles_of(random_pattern(request, seed.generator), {2, 2, 1});
     Array<Offset> place;
-    const TileMatrix turned = adjoint_pattern(a, host.stream(), place);
-    expect_product(turned, a, true);
+    const TileMatrix transpose = adjoint_pattern(a, host.stream(), place);
+    expect_product(transpose, a, true);
     expect_product(a, a, true);  // not symmetric
   }
 }

@@ -106,8 +106,8 @@ TEST(Composed, SolvesInFewerIterationsThanItsParts) {
   const long long together = iterations(both, A);
   EXPECT_LT(together, iterations(blocks, A));
   EXPECT_LT(together, iterations(chebyshev, A));
-  BiCGStab plain(A, BlockJacobi(A)), turned(A, multiplicative(A, BlockJacobi(A), Isai(A)));
-  EXPECT_LT(iterations(turned, A), iterations(plain, A));
+  BiCGStab plain(A, BlockJacobi(A)), composed(A, multiplicative(A, BlockJacobi(A), Isai(A)));
+  EXPECT_LT(iterations(composed, A), iterations(plain, A));
   expect_error(
       ErrorKind::unsupported,
       "conjugate gradient needs a Hermitian preconditioner, and this one says that it is not; use "

@@ -136,11 +136,11 @@ TEST(OperatorAlgebra, OfRectangularOperators) {
   using E = real<double>;
   const Index offsets[] = {0, 2, 3}, columns[] = {0, 2, 1};
   const double values[] = {1, 2, 3};
-  const Index turned_offsets[] = {0, 1, 2, 3}, turned_columns[] = {0, 1, 0};
-  const double turned_values[] = {1, 3, 2};
+  const Index transposed_offsets[] = {0, 1, 2, 3}, transposed_columns[] = {0, 1, 0};
+  const double transposed_values[] = {1, 3, 2};
   const Plan plan = parse_plan("use=scatter");
   const Operator<E> A(CsrView<E>{2, 3, offsets, columns, values}, plan),
-      transposed(CsrView<E>{3, 2, turned_offsets, turned_columns, turned_values}, plan);
+      transposed(CsrView<E>{3, 2, transposed_offsets, transposed_columns, transposed_values}, plan);
   Dense a(2, 3);
   a << 1, 0, 2, 0, 3, 0;
   Seed seed(3);

@@ -187,9 +187,9 @@ TYPED_TEST(EarlierSolutionsOf, FollowNewValues) {
   }
 }
 
-/// A sequence in which right-hand sides and, with `turns`, the matrices change slowly.
+/// A sequence in which right-hand sides and, with `rotates`, the matrices change slowly.
 template <class E>
-void expect_fewer_iterations(const CsrMatrix<E>& first, bool turns, double factor) {
+void expect_fewer_iterations(const CsrMatrix<E>& first, bool rotates, double factor) {
   using S = vector_scalar_t<E>;
   constexpr int steps = 30;
   CsrMatrix<E> matrix = first;
@@ -201,7 +201,7 @@ void expect_fewer_iterations(const CsrMatrix<E>& first, bool turns, double facto
   long long with = 0, without = 0;
   for (int step = 0; step < steps; ++step) {
     const double t = 0.05 * step;
-    if (turns) {
+    if (rotates) {
       for (Offset i = 0; i < matrix.entries(); ++i) {
         for (int k = 0; k < E::components; ++k) {
           const std::size_t at = static_cast<std::size_t>(i) * E::components + k;

@@ -203,9 +203,10 @@ void expect_refusals() {
   const Operator<E> A(matrix, Plan{});
   ConjugateGradient solver(A);
   const Field<E> zero(50);
-  Field<E> turned(50), poisoned = v;  // v c depends on v over quaternions
+  Field<E> rotated(50), poisoned = v;  // v c depends on v over quaternions
   const Coefficient<Ring::quaternion, S> c{{S(0.5), S(-1), S(2), S(0.25)}};
-  axpby<S, Ring::quaternion>(c, v, Coefficient<Ring::quaternion, S>{}, turned, A.device().stream());
+  axpby<S, Ring::quaternion>(c, v, Coefficient<Ring::quaternion, S>{}, rotated,
+                             A.device().stream());
   poisoned.scalars()[7] = std::numeric_limits<S>::quiet_NaN();
   Field<E> infinite = v;
   infinite.scalars()[7] = std::numeric_limits<S>::infinity();
@@ -223,7 +224,7 @@ void expect_refusals() {
   refused({zero}, 0);
   refused({v, zero}, 1);
   refused({v, v}, 1);
-  refused({v, turned}, 1);
+  refused({v, rotated}, 1);
   refused({poisoned}, 0);
   refused({infinite}, 0);
   EXPECT_THROW(solver.set_null_space({Field<E>(49)}), Error);

@@ -166,12 +166,12 @@ TEST(RepeatedSolve, MultigridOfNewValuesAllocatesNothing) {
 TEST(RepeatedSolve, ProductsOfNewValuesAllocateNothing) {
   Generator generator(6);
   const CsrMatrix<E> matrix = random_system<E>(n, 2, 0.5, 0, generator).matrix;
-  MatrixAdjoint turned(matrix);
-  MatrixProduct product(turned.matrix(), matrix);
+  MatrixAdjoint adjoint(matrix);
+  MatrixProduct product(adjoint.matrix(), matrix);
   CountingMemory memory;
   expect_no_allocation(memory, [&] {
-    turned.update_values(matrix);
-    product.update_values(turned.matrix(), matrix);
+    adjoint.update_values(matrix);
+    product.update_values(adjoint.matrix(), matrix);
   });
 }
 

@@ -61,8 +61,8 @@ std::shared_ptr<const Basis> reversed() {
 TEST(SolverMisuse, RefusesPreconditionersOfOtherFields) {
   const Operator<E> A = line_operator();
   const Operator<E> longer = line_operator("CSR", n + 1), shorter = line_operator("CSR", n - 1);
-  const Operator<E> turned(line_matrix(), parse_plan("CSR"), reversed());
-  for (const Operator<E>* other : {&longer, &shorter, &turned}) {
+  const Operator<E> reordered(line_matrix(), parse_plan("CSR"), reversed());
+  for (const Operator<E>* other : {&longer, &shorter, &reordered}) {
     expect_error(ErrorKind::size_mismatch, [&] { ConjugateGradient cg(A, Jacobi(*other)); });
     expect_error(ErrorKind::size_mismatch, [&] { BiCGStab solver(A, Jacobi(*other)); });
   }
@@ -81,7 +81,7 @@ TEST(SolverMisuse, RefusesPreconditionersOfOtherFields) {
 
 TEST(SolverMisuse, AUsersPreconditionerSaysAsMuchAsItKnows) {
   const Operator<E> A = line_operator();
-  const Operator<E> turned(line_matrix(), parse_plan("CSR"), reversed());
+  const Operator<E> reordered(line_matrix(), parse_plan("CSR"), reversed());
   const auto solve_with = [](const Operator<E>& matrix, std::optional<FieldShape> shape) {
     ConjugateGradient cg(matrix, Inverses(std::move(shape)), {.tolerance = 1e-8});
     Field<E> b(n), x(n);
@@ -91,7 +91,7 @@ TEST(SolverMisuse, AUsersPreconditionerSaysAsMuchAsItKnows) {
   solve_with(A, std::nullopt);
   solve_with(A, FieldShape{.rows = n});
   solve_with(A, FieldShape{.rows = n, .layout = VectorLayout::aos, .gpu = -1});
-  solve_with(turned, FieldShape{.rows = n, .basis = reversed()});
+  solve_with(reordered, FieldShape{.rows = n, .basis = reversed()});
   const FieldShape others[] = {{.rows = n + 1},
                                {.rows = n, .components = 2},
                                {.rows = n, .basis = reversed()},
@@ -99,7 +99,7 @@ TEST(SolverMisuse, AUsersPreconditionerSaysAsMuchAsItKnows) {
   for (const FieldShape& other : others) {
     expect_error(ErrorKind::size_mismatch, [&] { solve_with(A, other); });
   }
-  expect_error(ErrorKind::size_mismatch, [&] { solve_with(turned, FieldShape{.rows = n}); });
+  expect_error(ErrorKind::size_mismatch, [&] { solve_with(reordered, FieldShape{.rows = n}); });
   expect_error(ErrorKind::usage, [&] { solve_with(A, FieldShape{.rows = n, .gpu = 0}); });
   ConjugateGradient none(A, nullptr);
   Field<E> b(n), x(n);
@@ -175,13 +175,13 @@ TEST(SolverMisuse, JacobiTakesItsOperatorsFieldsOnly) {
   const Operator<E> A = line_operator();
   const Jacobi<E> jacobi(A);
   Field<E> r(n), z(n), longer(n + 1), also_longer(n + 1);
-  Field<E> turned(n, Device::cpu(), VectorLayout::aos, reversed());
+  Field<E> reordered(n, Device::cpu(), VectorLayout::aos, reversed());
   const Stream stream = Device::cpu().stream();
   EXPECT_NO_THROW(jacobi.apply(r.view(), z.view(), stream));
   expect_error(ErrorKind::size_mismatch,
                [&] { jacobi.apply(longer.view(), also_longer.view(), stream); });
   expect_error(ErrorKind::size_mismatch, [&] { jacobi.apply(r.view(), longer.view(), stream); });
-  expect_error(ErrorKind::size_mismatch, [&] { jacobi.apply(turned.view(), z.view(), stream); });
+  expect_error(ErrorKind::size_mismatch, [&] { jacobi.apply(reordered.view(), z.view(), stream); });
 }
 
 /// Multiplies by 2, and counts its living instances.

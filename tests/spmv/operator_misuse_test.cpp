@@ -76,10 +76,10 @@ TEST(OperatorMisuse, PermuteNeedsAnotherPlace) {
   Field<E> x(4);
   Array<Index> order(4);
   for (Index i = 0; i < 4; ++i) order[static_cast<std::size_t>(i)] = 3 - i;
-  const FieldView<double> turned(x.scalars().data(), 4, 1, VectorLayout::aos,
-                                 Basis::from_order(std::move(order), Device::cpu()));
+  const FieldView<double> reordered(x.scalars().data(), 4, 1, VectorLayout::aos,
+                                    Basis::from_order(std::move(order), Device::cpu()));
   const Stream stream = Device::cpu().stream();
-  expect_error(ErrorKind::usage, [&] { permute<double>(x.view(), turned, 1, stream); });
+  expect_error(ErrorKind::usage, [&] { permute<double>(x.view(), reordered, 1, stream); });
   const FieldView<double> tail(x.scalars().data() + 1, 3), head(x.scalars().data(), 3);
   expect_error(ErrorKind::usage, [&] { copy<double>(head, tail, stream); });
   EXPECT_NO_THROW(permute<double>(x.view(), x.view(), 2, stream));

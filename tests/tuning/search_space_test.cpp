@@ -274,25 +274,25 @@ TEST(SearchSpace, LetsWhatCannotStayGiveWay) {
 TEST(SearchSpace, KnowsWhatMeansNothing) {
   const TuningSubject subject{1000, 1000, 10000, 16, 8, parse_objective("cg")};
   const SearchSpace gpu = SearchSpace::whole(subject, hopper_like());
-  const auto alike = [](const SearchSpace& space, const char* a, const char* b) {
+  const auto mean_the_same = [](const SearchSpace& space, const char* a, const char* b) {
     return space.reduced(parse_plan(a, space.base())) == space.reduced(parse_plan(b, space.base()));
   };
-  EXPECT_TRUE(alike(gpu, "C=32,sigma=1024", "C=32,sigma=n"));
-  EXPECT_TRUE(alike(gpu, "C=32,inner=aosoa16", "C=32,inner=aos"));
-  EXPECT_FALSE(alike(gpu, "C=32,inner=aosoa", "C=32,inner=aos"));
-  EXPECT_TRUE(alike(gpu, "C=1,inner=aosoa", "C=1"));
-  EXPECT_TRUE(alike(gpu, "kept=30", "kept=0"));
-  EXPECT_TRUE(alike(gpu, "prefetch-x=0", "prefetch-x=9"));
-  EXPECT_TRUE(alike(gpu, "reductions=1,passes=1", "reductions=1"));
-  EXPECT_TRUE(alike(gpu, "loop=persistent,launch=overlapped", "loop=persistent"));
-  EXPECT_FALSE(alike(gpu, "launch=overlapped", "launch=serial"));
+  EXPECT_TRUE(mean_the_same(gpu, "C=32,sigma=1024", "C=32,sigma=n"));
+  EXPECT_TRUE(mean_the_same(gpu, "C=32,inner=aosoa16", "C=32,inner=aos"));
+  EXPECT_FALSE(mean_the_same(gpu, "C=32,inner=aosoa", "C=32,inner=aos"));
+  EXPECT_TRUE(mean_the_same(gpu, "C=1,inner=aosoa", "C=1"));
+  EXPECT_TRUE(mean_the_same(gpu, "kept=30", "kept=0"));
+  EXPECT_TRUE(mean_the_same(gpu, "prefetch-x=0", "prefetch-x=9"));
+  EXPECT_TRUE(mean_the_same(gpu, "reductions=1,passes=1", "reductions=1"));
+  EXPECT_TRUE(mean_the_same(gpu, "loop=persistent,launch=overlapped", "loop=persistent"));
+  EXPECT_FALSE(mean_the_same(gpu, "launch=overlapped", "launch=serial"));
   const SearchSpace cpu = SearchSpace::whole(subject, cpu_like(2));
-  EXPECT_TRUE(alike(cpu, "threads=512,unroll=4,load=streaming", "blocks=3"));
-  EXPECT_TRUE(alike(cpu, "schedule=full", "schedule=static"));
-  EXPECT_TRUE(alike(cpu, "inner=soa,prefetch-matrix=0", "inner=soa"));
-  EXPECT_FALSE(alike(cpu, "prefetch-matrix=0", "prefetch-matrix=512"));
+  EXPECT_TRUE(mean_the_same(cpu, "threads=512,unroll=4,load=streaming", "blocks=3"));
+  EXPECT_TRUE(mean_the_same(cpu, "schedule=full", "schedule=static"));
+  EXPECT_TRUE(mean_the_same(cpu, "inner=soa,prefetch-matrix=0", "inner=soa"));
+  EXPECT_FALSE(mean_the_same(cpu, "prefetch-matrix=0", "prefetch-matrix=512"));
   const SearchSpace one_thread = SearchSpace::whole(subject, cpu_like(1));
-  EXPECT_TRUE(alike(one_thread, "schedule=dynamic,chunk=4", "schedule=static"));
+  EXPECT_TRUE(mean_the_same(one_thread, "schedule=dynamic,chunk=4", "schedule=static"));
 }
 
 TEST(Layouts, AreWhatAMatrixIsBuiltFor) {

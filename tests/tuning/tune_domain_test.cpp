@@ -78,9 +78,9 @@ TEST(BestOfDomain, IsOfTheKindThatLosesLeastElsewhere) {
   three.scores[2][1] = 1.21;
   EXPECT_EQ(best_of_domain(three)->plan, 2u);
   // Less than the resolution of times is no gain, however even.
-  DomainScores alike = scores_of({{1.005, 1.0}, {1.005, 1.0}, {1.006, 1.0}});
-  alike.kind = {0, 1};
-  EXPECT_EQ(best_of_domain(alike)->plan, 0u);
+  DomainScores similar = scores_of({{1.005, 1.0}, {1.005, 1.0}, {1.006, 1.0}});
+  similar.kind = {0, 1};
+  EXPECT_EQ(best_of_domain(similar)->plan, 0u);
   // A plan that fails on one matrix costs as much as the prediction there.
   DomainScores fails = scores_of({{1.3, 1.0, 9.0}, {1.3, 1.0, 9.0}, {1.3, 9.0, 1.0}});
   fails.scores[2][1] = infinity;

@@ -5,7 +5,7 @@
 
 #ifdef HEDDLE_BENCH_CUDA
 #include "cusparse_methods_cuda.hpp"
-#include "cusparse_turned_cuda.hpp"
+#include "cusparse_transposed_cuda.hpp"
 #include "heddle/array.hpp"
 #include "heddle/error.hpp"
 #include "nvidia_libraries_cuda.hpp"
@@ -86,14 +86,14 @@ class CuSparsePeer final : public Peer {
     return problem.matrix.visit(
         [&](const auto& matrix) { return all_products(matrix, problem.x, device); });
   }
-  std::vector<PeerProduct> products_of_either(const Problem& problem, bool turns,
+  std::vector<PeerProduct> products_of_either(const Problem& problem, bool transposes,
                                               const std::vector<double>& x,
                                               const Device& device) override {
-    return cusparse_products_of_either(problem, turns, x, device);
+    return cusparse_products_of_either(problem, transposes, x, device);
   }
-  std::vector<PeerSum> sums(const Problem& A, const Problem& B, bool turns,
+  std::vector<PeerSum> sums(const Problem& A, const Problem& B, bool transposes,
                             const Device& device) override {
-    return cusparse_sums(A, B, turns, device);
+    return cusparse_sums(A, B, transposes, device);
   }
   std::vector<PeerSolver> solvers(const Problem&, const MethodInfo&, PreconditionerKind,
                                   const Device&) override {

@@ -67,10 +67,10 @@ long long bytes_of(const EigenMatrix<T>& A) {
          (A.outerSize() + 1LL) * static_cast<long long>(sizeof(int));
 }
 
-/// A product with the stored matrix, or with its adjoint where `turns`.
+/// A product with the stored matrix, or with its adjoint where `transposes`.
 template <class T>
 PeerProduct product_of(const std::string& method, EigenMatrix<T> matrix,
-                       const std::vector<double>& x, bool turns = false) {
+                       const std::vector<double>& x, bool transposes = false) {
   struct State {
     EigenMatrix<T> A;
     Vector<T> x, y;
@@ -78,13 +78,13 @@ PeerProduct product_of(const std::string& method, EigenMatrix<T> matrix,
   auto state = std::make_shared<State>();
   state->A = std::move(matrix);
   state->x = eigen_vector<T>(x);
-  state->y = Vector<T>::Zero(turns ? state->A.cols() : state->A.rows());
+  state->y = Vector<T>::Zero(transposes ? state->A.cols() : state->A.rows());
   PeerProduct product;
   product.method = method;
   product.memory_bytes = bytes_of(state->A);
-  product.run = [state, turns] {
+  product.run = [state, transposes] {
     const cli::Stopwatch watch;
-    if (turns) {
+    if (transposes) {
       state->y.noalias() = state->A.adjoint() * state->x;
     } else {
       state->y.noalias() = state->A * state->x;
@@ -104,9 +104,9 @@ CsrMatrix<real<double>> as_csr(const EigenMatrix<double>& A) {
           Array<double>(std::span<const double>(A.valuePtr(), entries))};
 }
 
-/// Sums with B, or where `turns` with B*: once converted for each sum, once made beforehand.
+/// Sums with B, or where `transposes` with B*: once converted for each sum, once made beforehand.
 template <class T>
-std::vector<PeerSum> sums_of(EigenMatrix<T> a, EigenMatrix<T> b, bool turns) {
+std::vector<PeerSum> sums_of(EigenMatrix<T> a, EigenMatrix<T> b, bool transposes) {
   struct State {
     EigenMatrix<T> A, B, sum;
   };
@@ -114,12 +114,12 @@ std::vector<PeerSum> sums_of(EigenMatrix<T> a, EigenMatrix<T> b, bool turns) {
   state->A = std::move(a);
   state->B = std::move(b);
   const auto result = [state] { return as_csr(state->sum.template cast<double>()); };
-  if (!turns) return {{"A + B", [state] { state->sum = state->A + state->B; }, result}};
-  auto turned = std::make_shared<EigenMatrix<T>>(state->B.adjoint());
-  return {
-      {"conversion and A + B*",
-       [state] { state->sum = state->A + EigenMatrix<T>(state->B.adjoint()); }, result},
-      {"A + B* without conversion", [state, turned] { state->sum = state->A + *turned; }, result}};
+  if (!transposes) return {{"A + B", [state] { state->sum = state->A + state->B; }, result}};
+  auto adjoint = std::make_shared<EigenMatrix<T>>(state->B.adjoint());
+  return {{"conversion and A + B*",
+           [state] { state->sum = state->A + EigenMatrix<T>(state->B.adjoint()); }, result},
+          {"A + B* without conversion", [state, adjoint] { state->sum = state->A + *adjoint; },
+           result}};
 }
 
 template <class Solver, class T>
@@ -222,25 +222,25 @@ class EigenPeer final : public Peer {
     return products;
   }
 
-  std::vector<PeerProduct> products_of_either(const Problem& problem, bool turns,
+  std::vector<PeerProduct> products_of_either(const Problem& problem, bool transposes,
                                               const std::vector<double>& x,
                                               const Device& device) override {
     Eigen::setNbThreads(device.threads());
     std::vector<PeerProduct> products;
     for_each_form(problem, [&]<class T>(const std::string& form, EigenMatrix<T> A) {
-      products.push_back(product_of<T>(form, std::move(A), x, turns));
+      products.push_back(product_of<T>(form, std::move(A), x, transposes));
     });
     return products;
   }
 
-  std::vector<PeerSum> sums(const Problem& A, const Problem& B, bool turns,
+  std::vector<PeerSum> sums(const Problem& A, const Problem& B, bool transposes,
                             const Device& device) override {
     Eigen::setNbThreads(device.threads());
     return A.matrix.visit([&]<class E>(const CsrMatrix<E>& a) {
       return B.matrix.visit([&]<class F>(const CsrMatrix<F>& b) -> std::vector<PeerSum> {
         using S = vector_scalar_t<E>;
         if constexpr (std::is_same_v<E, F>) {
-          return sums_of<S>(eigen_matrix<S>(expand(a)), eigen_matrix<S>(expand(b)), turns);
+          return sums_of<S>(eigen_matrix<S>(expand(a)), eigen_matrix<S>(expand(b)), transposes);
         } else {
           throw Error(ErrorKind::usage, "cannot add entries of two kinds");
         }

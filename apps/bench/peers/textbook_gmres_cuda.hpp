@@ -146,9 +146,9 @@ class GmresLoop final : public TextbookLoop<S, T> {
       if (length == 0) continue;
       const Complex c = a / length, s = b / length;
       const auto rotate = [&](Complex& upper, Complex& lower) {
-        const Complex turned = std::conj(c) * upper + std::conj(s) * lower;
+        const Complex rotated = std::conj(c) * upper + std::conj(s) * lower;
         lower = c * lower - s * upper;
-        upper = turned;
+        upper = rotated;
       };
       for (int j = k; j < count; ++j) rotate(H[at(k, j)], H[at(k + 1, j)]);
       rotate(g[static_cast<std::size_t>(k)], g[static_cast<std::size_t>(k + 1)]);

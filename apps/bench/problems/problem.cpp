@@ -59,7 +59,7 @@ double weight_of(Index v, Index u) { return 0.5 + of_pair(weight, v, u); }
 // eigenvalues of the real Laplacian, and entries that fill all components. Each pair is computed
 // once, so the matrix is Hermitian bit by bit.
 
-Quaternion turned(const Quaternion& g, const Quaternion& h) {  // g conj(h)
+Quaternion relative_rotation(const Quaternion& g, const Quaternion& h) {  // g conj(h)
   return {g[0] * h[0] + g[1] * h[1] + g[2] * h[2] + g[3] * h[3],
           g[1] * h[0] - g[0] * h[1] + g[3] * h[2] - g[2] * h[3],
           g[2] * h[0] - g[0] * h[2] + g[1] * h[3] - g[3] * h[1],
@@ -71,7 +71,8 @@ struct QuaternionLaplacian {
   using Entry = Quaternion;
 
   static Entry between(Index v, Index u) {
-    Quaternion a = turned(unit_vector<4>(std::min(v, u)), unit_vector<4>(std::max(v, u)));
+    Quaternion a =
+        relative_rotation(unit_vector<4>(std::min(v, u)), unit_vector<4>(std::max(v, u)));
     const double w = weight_of(v, u);
     for (std::size_t k = 0; k < 4; ++k) a[k] *= k > 0 && v > u ? w : -w;
     return a;

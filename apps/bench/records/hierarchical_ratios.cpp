@@ -109,18 +109,18 @@ std::string_view formula_of(const std::string& quantity) {
   return {};
 }
 
-void put_turned(const std::vector<const Record*>& records, Lines& lines) {
+void put_adjoint(const std::vector<const Record*>& records, Lines& lines) {
   for (const Record* record : records) {
-    const Record* const turned =
+    const Record* const adjoint =
         record->quantity == "product" ? other_of(records, *record, "transposed product") : nullptr;
-    if (turned == nullptr) continue;
+    if (adjoint == nullptr) continue;
     for (const Candidate& candidate : record->candidates) {
       if (candidate.role == Role::peer || !counts(*record, candidate)) continue;
       lines.put("A* x over A x: " + candidate.method, Worst::most, record->problem,
-                time_of(*turned, candidate.method) / candidate.seconds->median);
+                time_of(*adjoint, candidate.method) / candidate.seconds->median);
     }
     const auto peers = fastest_peers(*record);
-    for (const auto& [library, seconds] : fastest_peers(*turned)) {
+    for (const auto& [library, seconds] : fastest_peers(*adjoint)) {
       const auto direct = peers.find(library);
       if (direct == peers.end()) continue;
       lines.put("A* x over A x: " + library, Worst::most, record->problem,
@@ -226,7 +226,7 @@ Matrix hierarchical_ratios(const std::vector<const Record*>& records) {
   std::copy_if(records.begin(), records.end(), std::back_inserter(of_double),
                [](const Record* record) { return record->precision == "double"; });
   Lines lines;
-  put_turned(of_double, lines);
+  put_adjoint(of_double, lines);
   put_others(of_double, lines);
   put_shares(of_double, lines);
   put_memory(of_double, lines);

@@ -55,8 +55,8 @@ class HierarchicalSuite {
       memory();
       products(false, problem_.x, problem_.matrix);
       {
-        const AnyMatrix turned(adjoint_of(A_, Device::cpu()));
-        products(true, random_x(turned), turned);
+        const AnyMatrix adjoint(adjoint_of(A_, Device::cpu()));
+        products(true, random_x(adjoint), adjoint);
       }
       sums();
     }
@@ -82,15 +82,15 @@ class HierarchicalSuite {
     return [&y, result = std::move(result)] { return relative_difference(result(), y); };
   }
 
-  /// y = A x, or A* x where `turns`; `matrix` is A or A*.
-  void products(bool turns, const std::vector<double>& x, const AnyMatrix& matrix) {
+  /// y = A x, or A* x where `transposes`; `matrix` is A or A*.
+  void products(bool transposes, const std::vector<double>& x, const AnyMatrix& matrix) {
     const std::vector<double> y =
         reference_product({.name = "", .matrix = matrix, .plans = {}, .x = {}}, x);
     std::vector<TimedWay> ways;
     const auto add = [&](Role role, const std::string& method, const auto& make_map) {
       ways.push_back(way_of(role, "Heddle", method, [&](TimedWay& way) {
         const std::shared_ptr<const Map> map = make_map();
-        const OwnProduct product = product_by<E>(turns ? map->adjoint() : map, x);
+        const OwnProduct product = product_by<E>(transposes ? map->adjoint() : map, x);
         way.on_host = !map->is_capturable() && map->product_on_gpu() == nullptr;
         way.queue = way.on_host ? waiting(product.queue, device_) : product.queue;
         way.error = against(y, product.result);
@@ -107,21 +107,22 @@ class HierarchicalSuite {
     add(Role::tried, "sliced storage",
         [&] { return std::make_shared<const Operator<E>>(A_, choose_plan(A_, device_), device_); });
     if (!device_.on_gpu()) {
-      const auto loop = std::make_shared<TextbookProduct<E>>(A_, turns, x);
-      ways.push_back({Role::peer, "textbook", turns ? "one thread, adding by columns" : "rows",
+      const auto loop = std::make_shared<TextbookProduct<E>>(A_, transposes, x);
+      ways.push_back({Role::peer, "textbook", transposes ? "one thread, adding by columns" : "rows",
                       [loop](const Stream& stream) { loop->run(stream); },
                       against(y, [loop] { return loop->result(); })});
     }
-    for (const auto& peer : session_.peers()) add_peer_products(*peer, turns, x, y, ways);
+    for (const auto& peer : session_.peers()) add_peer_products(*peer, transposes, x, y, ways);
     session_.add(measured(
         session_,
-        record(turns ? "transposed product" : "product", compulsory_bytes(problem_.matrix)), ways));
+        record(transposes ? "transposed product" : "product", compulsory_bytes(problem_.matrix)),
+        ways));
   }
-  void add_peer_products(Peer& peer, bool turns, const std::vector<double>& x,
+  void add_peer_products(Peer& peer, bool transposes, const std::vector<double>& x,
                          const std::vector<double>& y, std::vector<TimedWay>& ways) {
     const std::string library = peer.presence().name;
     try {
-      for (const PeerProduct& product : peer.products_of_either(problem_, turns, x, device_)) {
+      for (const PeerProduct& product : peer.products_of_either(problem_, transposes, x, device_)) {
         ways.push_back(
             {Role::peer, library, product.method,
              product.queue ? product.queue : Queue([run = product.run](const Stream&) { run(); }),
@@ -234,18 +235,18 @@ class HierarchicalSuite {
     const CsrMatrix<E> B = moved_entries(A_, Device::cpu(device_.threads()));
     const Problem other{.name = "", .matrix = AnyMatrix(B), .plans = {}, .x = {}};
     const std::vector<double> of_A = product_of(A_, problem_.x);
-    for (const bool turns : {false, true}) {
-      if (turns && A_.rows() != A_.columns()) continue;
-      const CsrMatrix<E> right = turns ? adjoint_of(B, Device::cpu()) : CsrMatrix<E>(B);
+    for (const bool transposes : {false, true}) {
+      if (transposes && A_.rows() != A_.columns()) continue;
+      const CsrMatrix<E> right = transposes ? adjoint_of(B, Device::cpu()) : CsrMatrix<E>(B);
       std::vector<double> y = product_of(right, problem_.x);
       for (std::size_t i = 0; i < y.size(); ++i) y[i] += of_A[i];
-      sum(B, other, turns, y, bytes_of_sum(right));
+      sum(B, other, transposes, y, bytes_of_sum(right));
     }
   }
-  void sum(const CsrMatrix<E>& B, const Problem& other, bool turns, const std::vector<double>& y,
-           long long bytes) {
-    const auto make = [turns](const Tree& a, const Tree& b) {
-      return turns ? add_adjoint(S(1), a, S(1), b) : add(S(1), a, S(1), b);
+  void sum(const CsrMatrix<E>& B, const Problem& other, bool transposes,
+           const std::vector<double>& y, long long bytes) {
+    const auto make = [transposes](const Tree& a, const Tree& b) {
+      return transposes ? add_adjoint(S(1), a, S(1), b) : add(S(1), a, S(1), b);
     };
     const auto C = std::make_shared<std::unique_ptr<Tree>>();
     const auto rows = std::make_shared<CsrMatrix<E>>();
@@ -269,8 +270,8 @@ class HierarchicalSuite {
       way.on_host = true;
     }));
     if (device_.on_gpu()) ways.push_back(sum_of_rows_there(B, y, make, C));
-    for (const auto& peer : session_.peers()) add_peer_sums(*peer, other, turns, y, ways);
-    session_.add(measured(session_, record(turns ? "transposed sum" : "sum", bytes), ways));
+    for (const auto& peer : session_.peers()) add_peer_sums(*peer, other, transposes, y, ways);
+    session_.add(measured(session_, record(transposes ? "transposed sum" : "sum", bytes), ways));
   }
   /// Sums from compressed rows in GPU memory and back to compressed rows there.
   template <class Make>
@@ -305,11 +306,11 @@ class HierarchicalSuite {
     return entries * static_cast<long long>(sizeof(E) + sizeof(Index)) +
            3 * (A_.rows() + 1LL) * static_cast<long long>(sizeof(Offset));
   }
-  void add_peer_sums(Peer& peer, const Problem& other, bool turns, const std::vector<double>& y,
-                     std::vector<TimedWay>& ways) {
+  void add_peer_sums(Peer& peer, const Problem& other, bool transposes,
+                     const std::vector<double>& y, std::vector<TimedWay>& ways) {
     const std::string library = peer.presence().name;
     try {
-      for (const PeerSum& sum : peer.sums(problem_, other, turns, device_)) {
+      for (const PeerSum& sum : peer.sums(problem_, other, transposes, device_)) {
         ways.push_back(
             {Role::peer,
              library,

@@ -45,13 +45,13 @@ struct Systems {
       : problem(of), A(of.matrix, plan, device) {
     // The problem's numbers, rotated by a different amount for each system.
     for (std::size_t k = 0; k < most; ++k) {
-      std::vector<double>& turned = numbers.emplace_back(of.x);
+      std::vector<double>& rotated = numbers.emplace_back(of.x);
       const std::size_t by = k * (of.x.size() / most) + (k * k) % std::max<std::size_t>(1, most);
-      std::rotate(turned.begin(), turned.begin() + static_cast<std::ptrdiff_t>(by % of.x.size()),
-                  turned.end());
+      std::rotate(rotated.begin(), rotated.begin() + static_cast<std::ptrdiff_t>(by % of.x.size()),
+                  rotated.end());
       AnyField& field = b.emplace_back(A.row_field());
-      for (std::size_t i = 0; i < turned.size(); ++i) {
-        field.set(static_cast<Offset>(i), turned[i]);
+      for (std::size_t i = 0; i < rotated.size(); ++i) {
+        field.set(static_cast<Offset>(i), rotated[i]);
       }
     }
   }

@@ -17,16 +17,20 @@ class TextbookProduct {
   using S = vector_scalar_t<E>;
 
  public:
-  /// Keeps a reference to the matrix. x has the scalars of A's columns, or where `turns` its rows.
-  TextbookProduct(const CsrMatrix<E>& A, bool turns, const std::vector<double>& x)
-      : A_(A), turns_(turns), x_(x.size() / V::components), y_(turns ? A.columns() : A.rows()) {
+  /// Keeps a reference to the matrix. x has the scalars of A's columns, or where `transposes` its
+  /// rows.
+  TextbookProduct(const CsrMatrix<E>& A, bool transposes, const std::vector<double>& x)
+      : A_(A),
+        transposes_(transposes),
+        x_(x.size() / V::components),
+        y_(transposes ? A.columns() : A.rows()) {
     for (std::size_t i = 0; i < x.size(); ++i) {
       x_[i / V::components].component[i % V::components] = static_cast<S>(x[i]);
     }
   }
 
   void run(const Stream& stream) {
-    if (!turns_) {
+    if (!transposes_) {
       parallel_for(team_size(stream, A_.entries()), A_.rows(), [&](Index row) {
         V sum{};
         for_each_entry(row, [&](Index column, const E& a) {
@@ -63,7 +67,7 @@ class TextbookProduct {
   }
 
   const CsrMatrix<E>& A_;
-  bool turns_;
+  bool transposes_;
   std::vector<V> x_, y_;
 };
 

@@ -95,7 +95,7 @@ void make_plain(std::vector<Point>& shape, const Model& model) {
     for (const double u : p) {
       if (std::abs(u) < as_large * largest) continue;
       if (u > 0) return;
-      for (Point& turned : shape) turned = -1 * turned;
+      for (Point& displacement : shape) displacement = -1 * displacement;
       return;
     }
   }

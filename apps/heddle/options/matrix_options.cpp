@@ -73,9 +73,9 @@ void add_plan_option(CLI::App& command, std::string& plan) {
 
 void check_adjoint(const AnyMatrix& matrix) {
   if (matrix.is_defined()) return;
-  const bool turns = std::visit([](const auto& entry) { return entry->adjoint != nullptr; },
-                                detail::entry_table_of(matrix));
-  if (turns) return;
+  const bool has_adjoint = std::visit([](const auto& entry) { return entry->adjoint != nullptr; },
+                                      detail::entry_table_of(matrix));
+  if (has_adjoint) return;
   throw Error(ErrorKind::unsupported,
               "no adjoint: entry " + std::string(matrix.entry().name()) + " has none of its kind");
 }

@@ -87,7 +87,7 @@ void turn_negative(SolidMesh& mesh) {
     };
     if (!(points::volume6(at(0), at(1), at(2), at(3)) < 0)) continue;
     std::swap(corners[2], corners[3]);
-    ++mesh.turned;
+    ++mesh.reoriented;
   }
 }
 

@@ -59,8 +59,8 @@ std::optional<std::vector<int>> components_of_adjoint() {
     for (std::size_t k = 0; k < a.size(); ++k) {
       entry.component[k] = static_cast<vector_scalar_t<E>>(a[k]);
     }
-    const E turned = adjoint(entry);
-    return std::vector<double>(turned.component, turned.component + E::components);
+    const E adjoint_entry = adjoint(entry);
+    return std::vector<double>(adjoint_entry.component, adjoint_entry.component + E::components);
   });
 }
 

@@ -84,8 +84,8 @@ void adjoint_components(const EntryTable<S>& /*of A*/, const S* components, S* r
   for (int k = 0; k < A::components; ++k) {
     a.component[k] = static_cast<stored_scalar_t<A>>(components[k]);
   }
-  const auto turned = adjoint(a);
-  for (int k = 0; k < A::components; ++k) result[k] = static_cast<S>(turned.component[k]);
+  const auto adjoint_entry = adjoint(a);
+  for (int k = 0; k < A::components; ++k) result[k] = static_cast<S>(adjoint_entry.component[k]);
 }
 
 template <class S>

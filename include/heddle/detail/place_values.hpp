@@ -59,12 +59,12 @@ void place_values_on_cpu(const SlicedPattern& pattern, InnerLayout inner, const 
   };
   const auto place_by = [&](const auto& components, const auto& formula) {
     if (shape.block_rows == 1) return place(components, formula, [](int k) { return k; });
-    std::vector<int> turned(static_cast<std::size_t>(components));
+    std::vector<int> transposed(static_cast<std::size_t>(components));
     for (int k = 0; k < components; ++k) {
-      turned[static_cast<std::size_t>(k)] = transposed_component(
+      transposed[static_cast<std::size_t>(k)] = transposed_component(
           k, shape.block_rows, shape.block_columns, shape.scalars_of_element());
     }
-    place(components, formula, [at = turned.data()](int k) { return at[k]; });
+    place(components, formula, [at = transposed.data()](int k) { return at[k]; });
   };
   if constexpr (K == 0) {
     place_by(shape.components,

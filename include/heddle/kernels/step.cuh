@@ -106,9 +106,9 @@ struct DecisionSums {
         for (int n = 0; n < size; ++n) {
           // Products sum <v_a, v_out>, whatever the order of the operands.
           constexpr methods::StepFacts step = methods::facts_of<L>.step[facts.step];
-          constexpr bool turned = step.kind == methods::StepKind::product && facts.conjugates &&
-                                  facts.left == step.out && facts.right != step.out;
-          sum[next].component[n] = turned && n > 0 ? -total[at_total + n] : total[at_total + n];
+          constexpr bool conjugates = step.kind == methods::StepKind::product && facts.conjugates &&
+                                      facts.left == step.out && facts.right != step.out;
+          sum[next].component[n] = conjugates && n > 0 ? -total[at_total + n] : total[at_total + n];
         }
         take<s + 1, first, end, next + 1, at_total + size>(total);
       }

@@ -44,10 +44,10 @@ struct Gmres {
   /// (a, b) = (c a + s b, c b - conj(s) a).
   template <class N>
   HEDDLE_INLINE static void rotate(const N& cosine, const N& sine, N& a, N& b) {
-    const N turned = sine * b;
+    const N rotated = sine * b;
     const N other = conj(sine) * a;
     for (int k = 0; k < N::size; ++k) {
-      a.component[k] = cosine.real() * a.component[k] + turned.component[k];
+      a.component[k] = cosine.real() * a.component[k] + rotated.component[k];
       b.component[k] = cosine.real() * b.component[k] - other.component[k];
     }
   }

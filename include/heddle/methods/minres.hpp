@@ -44,7 +44,7 @@ struct Minres {
     corner,
     middle,
     theta,
-    turned_theta,
+    rotated_theta,
     eta,
     old_eta,
     mu,
@@ -124,12 +124,12 @@ struct Minres {
       const Turn<T> first(c[middle].real(), c[old_epsilon].real());
       const T across = first.sine * c[theta].real() - first.cosine * row;
       const T theta_of_two = first.cosine * c[theta].real() + first.sine * row;
-      const T turned = -first.cosine * gamma, next_eta = first.sine * gamma;
+      const T rotated = -first.cosine * gamma, next_eta = first.sine * gamma;
       const Turn<T> second(c[corner].real(), across);
-      const T next_theta = second.sine * turned, next_corner = -second.cosine * turned;
+      const T next_theta = second.sine * rotated, next_corner = -second.cosine * rotated;
       // The third number from the end is final; the last two hold for one step each.
       const T final_mu = (c[old_phi].real() - c[old_eta].real() * c[old_mu].real() -
-                          c[turned_theta].real() * c[mu].real()) *
+                          c[rotated_theta].real() * c[mu].real()) *
                          first.inverse;
       const T middle_mu =
           (before - c[eta].real() * c[mu].real() - theta_of_two * final_mu) * second.inverse;
@@ -141,7 +141,7 @@ struct Minres {
       keep(corner, next_corner);
       keep(middle, second.norm);
       keep(theta, next_theta);
-      keep(turned_theta, theta_of_two);
+      keep(rotated_theta, theta_of_two);
       keep(old_eta, c[eta].real());
       keep(eta, next_eta);
       keep(old_mu, c[mu].real());

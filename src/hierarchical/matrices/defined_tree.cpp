@@ -27,12 +27,12 @@ namespace {
 std::shared_ptr<const EntryDefinition> applied_in(TreeForm form,
                                                   std::shared_ptr<const EntryDefinition> own) {
   if (form == TreeForm::direct) return own;
-  auto turned = std::make_shared<EntryDefinition>(*own);
-  for (ProductTerm& term : turned->product) std::swap(term.result, term.right);
-  std::ranges::sort(turned->product, {}, [](const ProductTerm& term) {
+  auto transposed = std::make_shared<EntryDefinition>(*own);
+  for (ProductTerm& term : transposed->product) std::swap(term.result, term.right);
+  std::ranges::sort(transposed->product, {}, [](const ProductTerm& term) {
     return std::tuple(term.result, term.left, term.right);
   });
-  return turned;
+  return transposed;
 }
 
 [[noreturn]] void refuse_adjoint(const EntryDefinition& definition) {
@@ -44,9 +44,9 @@ std::shared_ptr<const EntryDefinition> applied_in(TreeForm form,
 [[maybe_unused]] std::optional<std::vector<int>> components_moved_by_adjoint(
     const EntryDefinition& definition) {
   return components_moved_by(definition.size(), [&](const std::vector<double>& a) {
-    std::vector<double> turned(a.size()), registers;
-    evaluate<double>(definition.adjoint, a.data(), nullptr, turned.data(), registers);
-    return turned;
+    std::vector<double> adjoint(a.size()), registers;
+    evaluate<double>(definition.adjoint, a.data(), nullptr, adjoint.data(), registers);
+    return adjoint;
   });
 }
 

@@ -11,9 +11,9 @@
 namespace heddle::detail {
 
 /// Adds the blocks [begin, end) of y, entry after entry, so that no sum depends on where a batch
-/// began. `transposed`: rows and columns are exchanged.
+/// began. `is_transposed`: rows and columns are exchanged.
 template <class T, class S>
-HEDDLE_INLINE void add_defined_blocks(const EntryDefinition& definition, bool turned,
+HEDDLE_INLINE void add_defined_blocks(const EntryDefinition& definition, bool is_transposed,
                                       const Tree& tree, const LeafSchedule& schedule, const S* x,
                                       Index begin, Index end, T* sums) {
   using Batch = EntryBatch<T>;
@@ -41,8 +41,9 @@ HEDDLE_INLINE void add_defined_blocks(const EntryDefinition& definition, bool tu
       const auto* const entries = reinterpret_cast<const S*>(leaf.payloads());
       leaf.for_each([&](LocalPlace place, int payload) {
         batch.set_entry(filled, entries + Offset(payload) * K, K);
-        batch.set_vector(filled, own_x + Offset(turned ? place.row : place.column) * V, 1, V);
-        row_in[filled++] = first_row + (turned ? place.column : place.row);
+        batch.set_vector(filled, own_x + Offset(is_transposed ? place.row : place.column) * V, 1,
+                         V);
+        row_in[filled++] = first_row + (is_transposed ? place.column : place.row);
         if (filled == Batch::width) add_batch();
       });
     }
@@ -53,35 +54,35 @@ HEDDLE_INLINE void add_defined_blocks(const EntryDefinition& definition, bool tu
 // Like `product_rows`: for every x86-64 machine, and for those with AVX2 and FMA.
 template <class T, class S>
 __attribute__((flatten)) void add_defined_blocks_baseline(const EntryDefinition& definition,
-                                                          bool turned, const Tree& tree,
+                                                          bool is_transposed, const Tree& tree,
                                                           const LeafSchedule& schedule, const S* x,
                                                           Index begin, Index end, T* sums) {
-  add_defined_blocks(definition, turned, tree, schedule, x, begin, end, sums);
+  add_defined_blocks(definition, is_transposed, tree, schedule, x, begin, end, sums);
 }
 template <class T, class S>
 __attribute__((target("avx2,fma"), flatten)) void add_defined_blocks_avx2(
-    const EntryDefinition& definition, bool turned, const Tree& tree, const LeafSchedule& schedule,
-    const S* x, Index begin, Index end, T* sums) {
-  add_defined_blocks(definition, turned, tree, schedule, x, begin, end, sums);
+    const EntryDefinition& definition, bool is_transposed, const Tree& tree,
+    const LeafSchedule& schedule, const S* x, Index begin, Index end, T* sums) {
+  add_defined_blocks(definition, is_transposed, tree, schedule, x, begin, end, sums);
 }
 
 /// Like `tree_product`, computed in T. For A* `definition` is the one whose product is that of the
 /// adjoints.
 template <class T, class S>
-void defined_tree_product(const EntryDefinition& definition, bool turned,
+void defined_tree_product(const EntryDefinition& definition, bool is_transposed,
                           const ScheduledTree& matrix, const S* x, const RowStore<S>& y,
                           Reduction<S>* reduction, const Stream& stream) {
   const Tree& tree = matrix.tree();
-  const LeafSchedule& schedule = matrix.schedule(turned);
+  const LeafSchedule& schedule = matrix.schedule(is_transposed);
   const int V = definition.vector_size();
-  const Index rows = turned ? tree.columns : tree.rows;
+  const Index rows = is_transposed ? tree.columns : tree.rows;
   const Index blocks_of_group = rows_of_group >> tree.leaf.log2_size;
   const auto add = has_avx2() ? add_defined_blocks_avx2<T, S> : add_defined_blocks_baseline<T, S>;
   parallel_for(team_size(stream, tree.entries + rows), groups_of(rows), 1, [&](Index group) {
     T sums[rows_of_group * EntryDefinition::max_components];
     std::fill_n(sums, rows_of_group * V, T(0));
     const auto first = static_cast<Index>(group * blocks_of_group);
-    add(definition, turned, tree, schedule, x, first,
+    add(definition, is_transposed, tree, schedule, x, first,
         std::min(schedule.blocks(), first + blocks_of_group), sums);
     RowStore<S> own = y;
     DefinedSum<T> sum{V, {}};

@@ -65,7 +65,7 @@ template <class T>
 void TreeWalk::launch_with(double alpha, const void* x, double beta, void* y,
                            const Stream& stream) const {
   const detail::Tree& tree = matrix_->matrix().tree();
-  const bool turned = entry_.form != detail::TreeForm::direct;
+  const bool is_transposed = entry_.form != detail::TreeForm::direct;
   device::TreeWalkArguments<char, T> arguments{};
   for (std::size_t queue = 0; queue < queues_.size(); ++queue) {
     arguments.queues[queue] = const_cast<device::QueuedNode*>(queues_[queue].data());
@@ -79,7 +79,7 @@ void TreeWalk::launch_with(double alpha, const void* x, double beta, void* y,
   arguments.root = tree.root;
   arguments.level_of_root = detail::levels_of(tree.rows, tree.columns, tree.leaf.log2_size) - 1;
   arguments.leaves = static_cast<unsigned>(tree.memory.leaves.nodes());
-  arguments.scalars_of_y = Offset(turned ? tree.columns : tree.rows) * entry_.row_components;
+  arguments.scalars_of_y = Offset(is_transposed ? tree.columns : tree.rows) * entry_.row_components;
   constexpr unsigned threads = 32 * warps_of_walk;
   const auto most = static_cast<unsigned>(8 * multiprocessors(stream));
   void* pointers[] = {&arguments};

@@ -69,7 +69,7 @@ __device__ void take_pair(const SumToCount& of, Offset leaf, Offset i, Offset j,
   const NodeView a = view_of(of.pairs, of.pairs.a, static_cast<Index>(i));
   const NodeView b = view_of(of.pairs, of.pairs.b, static_cast<Index>(j));
   if (fits_in_thread(a, b)) {
-    const ThreadPair pair(a, b, of.pairs.turns_b);
+    const ThreadPair pair(a, b, of.pairs.transposes_b);
     of.held[leaf] = pair.all - __popc(pair.repeats);
     if (of.counted->has_single == 0) of.counted->has_single = 1;
     return;
@@ -118,7 +118,7 @@ __device__ Offset take_lone_leaves(const SumToCount& of) {
 
 __device__ void count_small(const SumToCount& of, Index leaf, int lane) {
   const NodeView a = leaf_of_a(of.pairs, leaf), b = leaf_of_b(of.pairs, leaf);
-  const LanePair pair(a, b, of.pairs.turns_b, lane);
+  const LanePair pair(a, b, of.pairs.transposes_b, lane);
   if (lane == 0) of.held[leaf] = count_of(a) + count_of(b) - __popc(pair.repeats);
 }
 
@@ -126,7 +126,7 @@ __device__ void count_small(const SumToCount& of, Index leaf, int lane) {
 template <int threads>
 __device__ void mark_pair(const SumToCount& of, Index leaf, unsigned* bits, int thread) {
   mark_leaf<threads>({leaf_of_a(of.pairs, leaf), false}, bits, thread);
-  mark_leaf<threads>({leaf_of_b(of.pairs, leaf), of.pairs.turns_b}, bits, thread);
+  mark_leaf<threads>({leaf_of_b(of.pairs, leaf), of.pairs.transposes_b}, bits, thread);
 }
 /// All threads of a block take part.
 __device__ void count_large(const SumToCount& of, Index leaf, unsigned* bits, int words) {
@@ -209,12 +209,12 @@ LeavesByRows by_rows(const TreeSchedule& schedule) {
 
 }  // namespace
 
-CountedPairs::CountedPairs(const TreeOnGpu& A, const TreeOnGpu& B, bool turns_b,
+CountedPairs::CountedPairs(const TreeOnGpu& A, const TreeOnGpu& B, bool transposes_b,
                            const Device& device) {
   const heddle::detail::Tree &tree = A.matrix().tree(), &other = B.matrix().tree();
   SumToCount of{};
   of.a = by_rows(A.schedule(false));
-  of.b = by_rows(B.schedule(turns_b));
+  of.b = by_rows(B.schedule(transposes_b));
   const Offset most = of.a.count + of.b.count;
   if (most > std::numeric_limits<Index>::max()) {
     throw Error(ErrorKind::unsupported, "a GPU adds only trees of fewer than 2^31 leaves");
@@ -244,7 +244,7 @@ CountedPairs::CountedPairs(const TreeOnGpu& A, const TreeOnGpu& B, bool turns_b,
   }
   of.above.of_block = of_block.data();
   of.above.counted = &counted.data()->inner;
-  pairs_ = {of.a.leaf, of.b.leaf, of_a_.data(), of_b_.data(), shape, turns_b};
+  pairs_ = {of.a.leaf, of.b.leaf, of_a_.data(), of_b_.data(), shape, transposes_b};
   listed_ = {small_.data(), medium_.data(), large_.data()};
   of.pairs = pairs_;
   of.listed = listed_;

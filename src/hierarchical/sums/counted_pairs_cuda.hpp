@@ -18,7 +18,7 @@ struct PairsOfLeaves {
   Index* of_a;
   Index* of_b;
   NodeShape shape;
-  bool turns_b;
+  bool transposes_b;
 };
 
 /// Pairs of leaves that single threads do not merge, by who merges them.
@@ -42,7 +42,7 @@ struct CountedSum {
 class CountedPairs {
  public:
   /// Throws `Error`: memory; unsupported for 2^31 leaves or more.
-  CountedPairs(const TreeOnGpu& A, const TreeOnGpu& B, bool turns_b, const Device& device);
+  CountedPairs(const TreeOnGpu& A, const TreeOnGpu& B, bool transposes_b, const Device& device);
 
   const LevelOnGpu& leaves() const { return leaves_; }
   LevelOnGpu take_leaves() { return std::move(leaves_); }

@@ -17,7 +17,7 @@ template <class S>
 __device__ void write_by_thread(const SumToWrite<S>& of, Offset leaf) {
   const NodeView a = leaf_of_a(of.pairs, leaf), b = leaf_of_b(of.pairs, leaf);
   if (!fits_in_thread(a, b)) return;
-  const ThreadPair pair(a, b, of.pairs.turns_b);
+  const ThreadPair pair(a, b, of.pairs.transposes_b);
   const LeafToWrite<S> to(of, leaf);
   to.put_count_and_padding(0, 1);
   if (to.kind == NodeKind::dense) to.clear_places(0, 1);
@@ -44,7 +44,7 @@ __device__ void write_by_thread(const SumToWrite<S>& of, Offset leaf) {
 template <class S>
 __device__ void write_small(const SumToWrite<S>& of, Offset leaf, int lane) {
   const NodeView a = leaf_of_a(of.pairs, leaf), b = leaf_of_b(of.pairs, leaf);
-  const LanePair pair(a, b, of.pairs.turns_b, lane);
+  const LanePair pair(a, b, of.pairs.transposes_b, lane);
   const int in_a = count_of(a), all = in_a + count_of(b);
   const S* own = nullptr;
   if (lane < all) own = lane < in_a ? of.payload(a, lane) : of.payload(b, lane - in_a);
@@ -125,7 +125,7 @@ struct PairToWrite {
         const int at = base + threads * k, slot = item_of(at), c = at - slot * of.components;
         if (at >= end) break;
         const S* const entry = payloads + Offset(slot) * of.components;
-        position[k] = position_of(place[k], from.leaf.shape, from.turns);
+        position[k] = position_of(place[k], from.leaf.shape, from.transposes);
         term[k] = is_a ? of.of_a.of_loaded(term[k], of.of_a.source(c), entry, c)
                        : of.of_b.of_loaded(term[k], of.of_b.source(c), entry, c);
       }
@@ -180,7 +180,7 @@ struct LargePair : PairToWrite<S, RoomOfBlock, block_size> {
     const unsigned bit = PlaceBits::bit_of(position);
     if ((ones & bit) == 0) return -1;
     if (!from.is_full()) return before + __popc(ones & (bit - 1));
-    return from.turns ? turned(from.leaf.shape, position) : position;
+    return from.transposes ? transposed(from.leaf.shape, position) : position;
   }
   /// Writes the sums in all places between two words, or in those that have one. Entries of a mixed
   /// b are added later.
@@ -261,7 +261,7 @@ template <class S>
 __device__ void write_medium(const SumToWrite<S>& of, Offset leaf, RoomOfWarp& room, int lane) {
   const LeafToWrite<S> to(of, leaf);
   const LeafOfPair a(leaf_of_a(of.pairs, leaf), false);
-  const LeafOfPair b(leaf_of_b(of.pairs, leaf), of.pairs.turns_b);
+  const LeafOfPair b(leaf_of_b(of.pairs, leaf), of.pairs.transposes_b);
   to.put_count_and_padding(lane, 32);
   mark_pair<32>(room, a, b, words_of(of.pairs.shape), lane);
   const PairToWrite<S, RoomOfWarp, 32> write{of, to, room, a, b, lane};
@@ -275,7 +275,7 @@ __device__ void write_large(const SumToWrite<S>& of, Offset leaf, int part, Room
   const auto thread = static_cast<int>(threadIdx.x);
   const LeafToWrite<S> to(of, leaf);
   const LeafOfPair a(leaf_of_a(of.pairs, leaf), false);
-  const LeafOfPair b(leaf_of_b(of.pairs, leaf), of.pairs.turns_b);
+  const LeafOfPair b(leaf_of_b(of.pairs, leaf), of.pairs.transposes_b);
   const LargePair<S> write{{of, to, room, a, b, thread}};
   const bool has_many = write.has_many();
   if (part > 0 && !has_many) return;

@@ -36,14 +36,14 @@ __device__ void wait_for_team() {
 struct LeafOfPair {
   NodeView leaf;
   int count;  // entries
-  bool turns;
+  bool transposes;
 
-  __device__ LeafOfPair(const NodeView& view, bool is_turned)
-      : leaf(view), count(count_of(view)), turns(is_turned) {}
+  __device__ LeafOfPair(const NodeView& view, bool transposes)
+      : leaf(view), count(count_of(view)), transposes(transposes) {}
   __device__ bool is_full() const { return is_dense(leaf); }
   __device__ bool is_sparse() const { return leaf.data != nullptr && !is_full(); }
   /// True if its entries come by columns, so that the one bits before them do not number them.
-  __device__ bool is_mixed() const { return turns && is_sparse(); }
+  __device__ bool is_mixed() const { return transposes && is_sparse(); }
 };
 
 /// Clears words of bits up to the end of a step.
@@ -58,13 +58,13 @@ __device__ inline void mark_place(int position, unsigned* bits) {
   atomicOr(bits + position / PlaceBits::bits_of_word, PlaceBits::bit_of(position));
 }
 /// Marks four places that follow one another, or fewer. In full rows they share a word.
-__device__ inline void mark_four(const uint2& places, int count, const NodeShape& shape, bool turns,
-                                 unsigned* bits) {
+__device__ inline void mark_four(const uint2& places, int count, const NodeShape& shape,
+                                 bool transposes, unsigned* bits) {
   const int position[4] = {
-      position_of(places.x, shape, turns), position_of(places.x >> 16, shape, turns),
-      position_of(places.y, shape, turns), position_of(places.y >> 16, shape, turns)};
+      position_of(places.x, shape, transposes), position_of(places.x >> 16, shape, transposes),
+      position_of(places.y, shape, transposes), position_of(places.y >> 16, shape, transposes)};
   const int word = position[0] / PlaceBits::bits_of_word;
-  if (count >= 4 && !turns && word == position[3] / PlaceBits::bits_of_word) {
+  if (count >= 4 && !transposes && word == position[3] / PlaceBits::bits_of_word) {
     atomicOr(bits + word, PlaceBits::bit_of(position[0]) | PlaceBits::bit_of(position[1]) |
                               PlaceBits::bit_of(position[2]) | PlaceBits::bit_of(position[3]));
     return;
@@ -84,20 +84,20 @@ __device__ void mark_leaf(const LeafOfPair& of, unsigned* bits, int thread) {
     const auto positions = static_cast<int>(leaf.shape.positions());
     const int words = PlaceBits::words_of(positions);
     const auto* const own = reinterpret_cast<const unsigned*>(leaf.places());
-    if (!of.turns) {
+    if (!of.transposes) {
       for (int word = thread; word < words; word += threads) atomicOr(bits + word, own[word]);
       return;
     }
     for (int word = thread / 32; word < words; word += threads / 32) {
       const int position = word * PlaceBits::bits_of_word + thread % 32;
-      const bool is_there = position < positions && leaf.has(turned(leaf.shape, position));
+      const bool is_there = position < positions && leaf.has(transposed(leaf.shape, position));
       const unsigned there = __ballot_sync(all_threads, is_there);
       if (thread % 32 == 0) atomicOr(bits + word, there);
     }
     return;
   }
   if (leaf.kind != NodeKind::coo4) {
-    if (thread < of.count) mark_place(position_at(leaf, thread, of.turns), bits);
+    if (thread < of.count) mark_place(position_at(leaf, thread, of.transposes), bits);
     return;
   }
   // Coordinates are padded to four.
@@ -112,7 +112,7 @@ __device__ void mark_leaf(const LeafOfPair& of, unsigned* bits, int thread) {
     }
 #pragma unroll
     for (int k = 0; k < at_once; ++k) {
-      mark_four(loaded[k], of.count - 4 * (base + k * threads), leaf.shape, of.turns, bits);
+      mark_four(loaded[k], of.count - 4 * (base + k * threads), leaf.shape, of.transposes, bits);
     }
   }
 }

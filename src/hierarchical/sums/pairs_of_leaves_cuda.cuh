@@ -27,17 +27,17 @@ __device__ inline bool is_dense(const NodeView& leaf) {
 }
 /// The position for coordinates as a leaf stores them, the row in the lowest byte; bits above both
 /// are ignored.
-__device__ inline int position_of(unsigned place, const NodeShape& shape, bool turns) {
+__device__ inline int position_of(unsigned place, const NodeShape& shape, bool transposes) {
   const int row = static_cast<int>(place & 0xffU), column = static_cast<int>(place >> 8 & 0xffU);
-  return turns ? column << shape.log2_size | row : row << shape.log2_size | column;
+  return transposes ? column << shape.log2_size | row : row << shape.log2_size | column;
 }
 /// Where an entry of a sparse leaf lies; both coordinates are one load.
-__device__ inline int position_at(const NodeView& leaf, int slot, bool turns) {
+__device__ inline int position_at(const NodeView& leaf, int slot, bool transposes) {
   return position_of(reinterpret_cast<const unsigned short*>(leaf.places())[slot], leaf.shape,
-                     turns);
+                     transposes);
 }
 /// The position with row and column exchanged.
-__device__ inline int turned(const NodeShape& shape, int position) {
+__device__ inline int transposed(const NodeShape& shape, int position) {
   const LocalPlace place = shape.place_at(position);
   return shape.position_of({place.column, place.row});
 }
@@ -62,10 +62,10 @@ struct LanePair {
   unsigned smaller = 0;  // lanes of earlier places
   unsigned repeats = 0;  // lanes of b whose place a also has
 
-  __device__ LanePair(const NodeView& a, const NodeView& b, bool turns_b, int lane) {
+  __device__ LanePair(const NodeView& a, const NodeView& b, bool transposes_b, int lane) {
     const int in_a = count_of(a), all = in_a + count_of(b);
     position = lane < in_a  ? position_at(a, lane, false)
-               : lane < all ? position_at(b, lane - in_a, turns_b)
+               : lane < all ? position_at(b, lane - in_a, transposes_b)
                             : -1 - lane;
     for (int k = 0; k < all; ++k) {
       const int other = __shfl_sync(~0U, position, k);
@@ -84,12 +84,12 @@ struct ThreadPair {
   int position[entries_of_thread];
   unsigned repeats = 0;  // entries of b whose place a also has
 
-  __device__ ThreadPair(const NodeView& a, const NodeView& b, bool turns_b)
+  __device__ ThreadPair(const NodeView& a, const NodeView& b, bool transposes_b)
       : in_a(count_of(a)), all(in_a + count_of(b)) {
 #pragma unroll
     for (int k = 0; k < entries_of_thread; ++k) {
       position[k] = k < in_a  ? position_at(a, k, false)
-                    : k < all ? position_at(b, k - in_a, turns_b)
+                    : k < all ? position_at(b, k - in_a, transposes_b)
                               : beyond;
     }
 #pragma unroll

@@ -43,9 +43,9 @@ struct LeafEntries {
   std::vector<int> position;
   std::vector<const std::byte*> payload;
 
-  /// Reads them with rows and columns exchanged if `turns`, by a counting sort of the columns. A
-  /// null leaf has none.
-  void read(const NodeView* leaf, bool turns) {
+  /// Reads them with rows and columns exchanged if `transposes`, by a counting sort of the columns.
+  /// A null leaf has none.
+  void read(const NodeView* leaf, bool transposes) {
     const auto count = leaf == nullptr ? std::size_t{0} : static_cast<std::size_t>(leaf->count());
     position.resize(count);
     payload.resize(count);
@@ -53,7 +53,7 @@ struct LeafEntries {
     const auto* const payloads = reinterpret_cast<const std::byte*>(leaf->payloads());
     const Offset bytes = leaf->shape.payload_bytes;
     std::size_t written = 0;
-    if (!turns) {
+    if (!transposes) {
       leaf->for_each([&](LocalPlace place, int index) {
         position[written] = leaf->shape.position_of(place);
         payload[written++] = payloads + index * bytes;
@@ -74,8 +74,10 @@ struct LeafEntries {
 /// Two leaves, one of which may be missing, as a thread adds them.
 class LeafPair {
  public:
-  LeafPair(const NodeShape& shape, bool turns_b)
-      : shape_(shape), turns_b_(turns_b), marked_(static_cast<std::size_t>(shape.positions())) {}
+  LeafPair(const NodeShape& shape, bool transposes_b)
+      : shape_(shape),
+        transposes_b_(transposes_b),
+        marked_(static_cast<std::size_t>(shape.positions())) {}
 
   void take(const NodeView* a, const NodeView* b) {
     a_ = a;
@@ -94,7 +96,7 @@ class LeafPair {
     mark(1);
     int in_both = 0;
     b_->for_each([&](LocalPlace place, int) {
-      if (turns_b_) place = {place.column, place.row};
+      if (transposes_b_) place = {place.column, place.row};
       in_both += marked_[static_cast<std::size_t>(shape_.position_of(place))];
     });
     mark(0);
@@ -103,7 +105,7 @@ class LeafPair {
   /// The terms of the sum, whose entries `writer` places.
   std::span<const SumTerm> terms(NodeWriter& writer) {
     of_a_.read(a_, false);
-    of_b_.read(b_, turns_b_);
+    of_b_.read(b_, transposes_b_);
     const std::size_t end_a = of_a_.position.size(), end_b = of_b_.position.size();
     terms_.resize(end_a + end_b);
     std::size_t i = 0, j = 0, count = 0;
@@ -125,7 +127,7 @@ class LeafPair {
 
  private:
   NodeShape shape_;
-  bool turns_b_;
+  bool transposes_b_;
   const NodeView* a_ = nullptr;
   const NodeView* b_ = nullptr;
   LeafEntries of_a_, of_b_;
@@ -168,13 +170,13 @@ std::pair<NodeLevel, std::vector<Sources>> leaves_of_sum(const Tree& a, const Le
 
 }  // namespace
 
-void check_sum(const Tree& a, const Tree& b, bool turns_b) {
-  const Index rows = turns_b ? b.columns : b.rows, columns = turns_b ? b.rows : b.columns;
+void check_sum(const Tree& a, const Tree& b, bool transposes_b) {
+  const Index rows = transposes_b ? b.columns : b.rows, columns = transposes_b ? b.rows : b.columns;
   if (a.rows != rows || a.columns != columns) {
     throw Error(ErrorKind::size_mismatch,
                 "cannot add " + std::to_string(a.rows) + " x " + std::to_string(a.columns) +
                     " and " + std::to_string(rows) + " x " + std::to_string(columns) + " entries" +
-                    (turns_b ? ", the latter transposed" : ""));
+                    (transposes_b ? ", the latter transposed" : ""));
   }
   if (a.leaf.log2_size != b.leaf.log2_size) {
     throw Error(ErrorKind::usage,
@@ -183,10 +185,10 @@ void check_sum(const Tree& a, const Tree& b, bool turns_b) {
   }
 }
 
-Tree sum_of_trees(const ScheduledTree& A, const ScheduledTree& B, bool turns_b,
+Tree sum_of_trees(const ScheduledTree& A, const ScheduledTree& B, bool transposes_b,
                   const CombineEntries& combine, const Device& device) {
   const Tree &a = A.tree(), &b = B.tree();
-  const LeafSchedule &of_a = A.schedule(false), &of_b = B.schedule(turns_b);
+  const LeafSchedule &of_a = A.schedule(false), &of_b = B.schedule(transposes_b);
   auto [leaves, sources] = leaves_of_sum(a, of_a, of_b, device);
   const int team = team_size(device.stream(), a.entries + b.entries);
   const auto for_each_pair = [&, &from = sources](const auto& body) {
@@ -200,9 +202,9 @@ Tree sum_of_trees(const ScheduledTree& A, const ScheduledTree& B, bool turns_b,
       __builtin_prefetch(soon.data + 64);
     };
     parallel_shares(team, from.size(), 0, [&](auto&& for_each) {
-      LeafPair pair(a.leaf, turns_b);
+      LeafPair pair(a.leaf, transposes_b);
       for_each([&](std::size_t leaf) {
-        if (turns_b) ask_for(leaf);
+        if (transposes_b) ask_for(leaf);
         const auto [in_a, in_b] = from[leaf];
         NodeView view_a{}, view_b{};
         if (in_a >= 0) view_a = a.node((*of_a.references)[static_cast<std::size_t>(in_a)], 0);

@@ -32,14 +32,14 @@ bool are_leaves_of(const TreeSchedule& schedule, const LevelOnGpu& leaves, const
 
 }  // namespace
 
-heddle::detail::Tree sum_of_trees(const TreeOnGpu& A, const TreeOnGpu& B, bool turns_b,
+heddle::detail::Tree sum_of_trees(const TreeOnGpu& A, const TreeOnGpu& B, bool transposes_b,
                                   const EntrySum& sum) {
   const Device& device = A.device();
   const TemporaryMemory space(device);
   const Device& work = space.device();
   const heddle::detail::Tree& tree = A.matrix().tree();
   const Array<int> adjoint(sum.adjoint, work);
-  CountedPairs pairs(A, B, turns_b, work);
+  CountedPairs pairs(A, B, transposes_b, work);
   const long long available = pairs.available();
   TreeBuilderOnGpu builder(tree.rows, tree.columns, pairs.take_leaves(), device, work, available,
                            pairs.take_inner());

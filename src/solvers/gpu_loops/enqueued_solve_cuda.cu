@@ -19,14 +19,14 @@ namespace heddle::cuda {
 namespace {
 
 template <class S, class U>
-bool lie_alike(const FieldView<S>& a, const FieldView<U>& b) {
+bool is_same_field(const FieldView<S>& a, const FieldView<U>& b) {
   return a.data == b.data && a.entry_stride == b.entry_stride &&
          a.component_stride == b.component_stride && a.basis == b.basis;
 }
 
 template <class S>
 bool is_same(const SolveTarget<S>& a, const SolveTarget<S>& b) {
-  return lie_alike(a.b, b.b) && lie_alike(a.x, b.x) && lie_alike(a.own_x, b.own_x) &&
+  return is_same_field(a.b, b.b) && is_same_field(a.x, b.x) && is_same_field(a.own_x, b.own_x) &&
          a.report == b.report;
 }
 
@@ -125,9 +125,10 @@ class GraphSolve final : public EnqueuedSolve<S> {
   /// Copies from one place of the GPU to another, in any order and layout.
   void queue_permutation(const FieldView<const S>& from, const FieldView<S>& to,
                          const Stream& stream) const {
-    const bool alike = have_one_order(from.basis, to.basis);
-    cuda::permute<S>(from, alike || !from.basis ? nullptr : from.basis->positions_on(device_), to,
-                     alike || !to.basis ? nullptr : to.basis->user_rows_on(device_), S(1), stream);
+    const bool same_order = have_one_order(from.basis, to.basis);
+    cuda::permute<S>(from, same_order || !from.basis ? nullptr : from.basis->positions_on(device_),
+                     to, same_order || !to.basis ? nullptr : to.basis->user_rows_on(device_), S(1),
+                     stream);
   }
 
   /// r = b - A x, without its part in a null space.
@@ -148,7 +149,7 @@ class GraphSolve final : public EnqueuedSolve<S> {
   void capture(const SolveTarget<S>& target, const Stream& stream) {
     const OnGpu here(stream);
     const FieldView<S>& x = target.own_x;
-    const bool in_place = lie_alike(x, target.x);
+    const bool in_place = is_same_field(x, target.x);
     const bool begins_with_run = parts_.r.size > 0 && parts_.runs.can_be_skipped;
     const bool by_image =
         begins_with_run && parts_.image.data != nullptr && lies_as(target.b, parts_.b);
@@ -190,7 +191,7 @@ class GraphSolve final : public EnqueuedSolve<S> {
   SolveArguments arguments_of(const SolveTarget<S>& target) {
     return {state_.data(),   goal_,         parts_.r.size,
             history_.data(), parts_.given,  parts_.watch.get(),
-            run_.data(),     target.report, lie_alike(target.own_x, target.x)};
+            run_.data(),     target.report, is_same_field(target.own_x, target.x)};
   }
 
   /// b in the operator's basis, without its part in a null space, and |b|^2.

@@ -97,7 +97,7 @@ bool is_on_some_rank(bool here, RowShare& share) {
 
 /// True if an enqueued solve is the same under both. The observer does not matter, since no host is
 /// there to call it.
-bool enqueue_alike(const SolverOptions& a, const SolverOptions& b) {
+bool have_same_enqueued_solve(const SolverOptions& a, const SolverOptions& b) {
   const auto asked_of_it = [](const SolverOptions& options) {
     // Names every member, so that a new one does not compile until it is considered here.
     const auto& [tolerance, baseline, absolute_tolerance, max_iterations, restart, basis_precision,
@@ -384,7 +384,7 @@ void KrylovSolver<S>::set_options(SolverOptions options) {
     throw Error(ErrorKind::usage,
                 "solver options: the precision of a basis is fixed by the solver's construction");
   }
-  if (!detail::enqueue_alike(inputs.options, options)) parts_->enqueued.forget();
+  if (!detail::have_same_enqueued_solve(inputs.options, options)) parts_->enqueued.forget();
   parts_->inputs.options = std::move(options);
 }
 

@@ -24,7 +24,7 @@ class MethodSymmetry {
     const auto& place = fields_.first();
     ProbeFields<S> fields{place.kept, place.verified, place.residual, place.vectors.work.front()};
     const auto has = [&](Symmetry symmetry) {
-      if (symmetry == Symmetry::plain) fields.turned = place.vectors.work.at(1);
+      if (symmetry == Symmetry::plain) fields.multiplied = place.vectors.work.at(1);
       return has_symmetry(symmetry, inputs_.matrix, fields, inputs_.reduction, inputs_.stream);
     };
     const bool is_complex = inputs_.ring == Ring::complex;

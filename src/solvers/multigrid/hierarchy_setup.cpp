@@ -167,7 +167,7 @@ Level<S>& HierarchySetup<S>::add_coarse(Level<S>& level, Index count) {
     matrix->shape = shape;
     matrix->columns = count;
   }
-  transfer.restriction.shape = shape.turned();
+  transfer.restriction.shape = shape.transposed();
   transfer.restriction.columns = level.rows;
   transfer.scales = Array<double>(static_cast<std::size_t>(count));
   auto coarse = std::make_unique<Level<S>>();

@@ -143,7 +143,7 @@ void check_fits(const Preconditioner<S>& preconditioner, const LinearOperator<S>
 template <class S>
 struct ProbeFields {
   FieldView<S> x, y, image, zero;
-  FieldView<S> turned = {};  // for `Symmetry::plain` alone
+  FieldView<S> multiplied = {};  // for `Symmetry::plain` alone
 };
 
 /// Hermitian: A = A*. Plain: A = A^T over complex numbers, without conjugation.
@@ -157,7 +157,7 @@ bool has_symmetry(Symmetry symmetry, const LinearOperator<S>& matrix, const Prob
                   Reduction<S>& reduction, const Stream& stream) {
   using sum = sum_t<S>;
   const bool is_plain = symmetry == Symmetry::plain;
-  const auto& [x, y, image, zero, turned] = fields;
+  const auto& [x, y, image, zero, multiplied] = fields;
   fill<S>(S(0), zero, stream);
   unsigned long long seed = 1;
   using Number = Coefficient<Ring::complex, S>;
@@ -178,9 +178,9 @@ bool has_symmetry(Symmetry symmetry, const LinearOperator<S>& matrix, const Prob
   };
   // -A x, by a kernel that solves need anyway.
   const sum squared_x = matrix.residual(zero, x, image, reduction, stream);
-  const sum along_y = along(y, turned);
+  const sum along_y = along(y, multiplied);
   const sum squared_y = matrix.residual(zero, y, image, reduction, stream);
-  const sum along_x = along(x, turned);
+  const sum along_x = along(x, multiplied);
   // Both are sums of random terms: about as large as |A x|, and as different as A is from A* or
   // A^T.
   const sum size = std::sqrt(squared_x) + std::sqrt(squared_y);

@@ -139,9 +139,9 @@ void turn(const EntryTile& tile, const S* from, const Offset* place, Offset entr
     const int at = static_cast<int>(t - entry * numbers), i = at / tile.width,
               j = at - i * tile.width;
     const S* const number = from + t * tile.ring;
-    S* const turned = to + (place[entry] * numbers + j * tile.height + i) * tile.ring;
-    turned[0] = number[0];
-    for (int part = 1; part < tile.ring; ++part) turned[part] = -number[part];
+    S* const adjoint = to + (place[entry] * numbers + j * tile.height + i) * tile.ring;
+    adjoint[0] = number[0];
+    for (int part = 1; part < tile.ring; ++part) adjoint[part] = -number[part];
   });
 }
 
@@ -149,11 +149,11 @@ class Adjoint final : public ComputedMatrix {
  public:
   Adjoint(const PatternView& a, const EntryTile& of_a, const Device& on)
       : ComputedMatrix(on), of_a_(of_a) {
-    DevicePattern turned = adjoint_pattern(pattern_on(a, on), place_, on);
-    rows = turned.rows;
-    columns = turned.columns;
-    offsets = std::move(turned.offsets);
-    column = std::move(turned.column);
+    DevicePattern transpose = adjoint_pattern(pattern_on(a, on), place_, on);
+    rows = transpose.rows;
+    columns = transpose.columns;
+    offsets = std::move(transpose.offsets);
+    column = std::move(transpose.column);
     values = Array<std::byte>(column.size() * static_cast<std::size_t>(of_a.scalars()) *
                                   static_cast<std::size_t>(of_a.scalar_bytes),
                               on);

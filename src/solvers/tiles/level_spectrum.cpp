@@ -272,9 +272,9 @@ bool may_exceed(const TileMatrix& a, const UnsetArray<double>& inverse, double b
           }
           double& known = room.reach[static_cast<std::size_t>(row)];
           double& known_balance = room.balance[static_cast<std::size_t>(row)];
-          const bool has_turned = room.has_balance && !(sum <= bound) &&
-                                  !(std::abs(balance - known_balance) <= shift * sum);
-          if (has_turned || !(sum <= std::max(bound, growth * known))) exceeds = true;
+          const bool has_changed_signs = room.has_balance && !(sum <= bound) &&
+                                         !(std::abs(balance - known_balance) <= shift * sum);
+          if (has_changed_signs || !(sum <= std::max(bound, growth * known))) exceeds = true;
           if (!is_new) return;
           known = sum;
           known_balance = balance;

@@ -16,7 +16,7 @@ namespace heddle::detail {
 
 TileMatrix adjoint_pattern(const TileMatrix& a, const Stream& host, Array<Offset>& place) {
   TileMatrix adjoint;
-  adjoint.shape = a.shape.turned();
+  adjoint.shape = a.shape.transposed();
   adjoint.columns = a.rows();
   adjoint.pattern = transposed(a.pattern, a.columns, host, place);
   adjoint.make_values();

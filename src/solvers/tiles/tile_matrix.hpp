@@ -20,7 +20,7 @@ struct TileShape {
   int ring = 1;
 
   int scalars() const { return height * width * ring; }
-  TileShape turned() const { return {width, height, ring}; }
+  TileShape transposed() const { return {width, height, ring}; }
   bool operator==(const TileShape&) const = default;
 };
 

@@ -344,8 +344,8 @@ DevicePattern adjoint_pattern(const DevicePattern& a, Array<Offset>& place, cons
   if (entries > std::numeric_limits<Index>::max()) {
     throw Error(ErrorKind::unsupported, "a GPU makes no adjoint of 2^31 entries or more");
   }
-  DevicePattern turned{Array<Offset>(static_cast<std::size_t>(a.columns) + 1, device),
-                       Array<Index>(a.column.size(), device), a.columns, a.rows, 0};
+  DevicePattern transpose{Array<Offset>(static_cast<std::size_t>(a.columns) + 1, device),
+                          Array<Index>(a.column.size(), device), a.columns, a.rows, 0};
   place = Array<Offset>(a.column.size(), device);
   const TemporaryMemory temporary(device);
   const UnsetArray<Index> row = rows_of_entries(a, temporary.device());
@@ -360,18 +360,18 @@ DevicePattern adjoint_pattern(const DevicePattern& a, Array<Offset>& place, cons
               temporary.device());
   for_each_index(stream, entries,
                  [entry = sorted.value[sorted.current].data(), row = row.data(),
-                  column = turned.column.data(), place = place.data()] __device__(Offset k) {
+                  column = transpose.column.data(), place = place.data()] __device__(Offset k) {
                    column[k] = row[entry[k]];
                    place[entry[k]] = k;
                  });
   for_each_index(stream, Offset(a.columns) + 1,
                  [key = sorted.key[sorted.current].data(), entries,
-                  offset = turned.offsets.data()] __device__(Offset column) {
+                  offset = transpose.offsets.data()] __device__(Offset column) {
                    offset[column] =
                        first_at_least(key, 0, entries, static_cast<unsigned long long>(column));
                  });
-  turned.longest = longest_row(turned.offsets, turned.rows, temporary.device());
-  return turned;
+  transpose.longest = longest_row(transpose.offsets, transpose.rows, temporary.device());
+  return transpose;
 }
 
 Array<Offset> diagonal_entries(const DevicePattern& a, const Device& device) {

@@ -252,8 +252,8 @@ TileMatrix product_pattern(const TileMatrix& a, const TileMatrix& b, bool is_her
   c.make_values();
   places.longest = static_cast<std::size_t>(longest);
   if (may_be_half) {
-    const UserRows turned = transposed(c.pattern, c.columns, host, places.mirror);
-    if (!is_same(turned, c.pattern)) places.mirror = {};
+    const UserRows transpose = transposed(c.pattern, c.columns, host, places.mirror);
+    if (!is_same(transpose, c.pattern)) places.mirror = {};
     places.first = first_places(a, b, !places.mirror.empty(), host);
   } else {
     places.first = std::move(terms.first);

@@ -42,12 +42,12 @@ HEDDLE_INLINE void smooth_row(const Team& team, const SmoothedRows& s, Index row
       }
       const bool is_own = s.p.column[e] == own;
       double* const to = s.smoothed + (e * numbers + at) * r;
-      double* const turned = s.adjoint + (s.place[e] * numbers + Offset(w) * height + i) * r;
+      double* const adjoint = s.adjoint + (s.place[e] * numbers + Offset(w) * height + i) * r;
       HEDDLE_UNROLL for (int part = 0; part < r; ++part) {
         const double value = (is_own ? s.tentative[(of_t * numbers + at) * r + part] : 0) -
                              s.omega * product.component[part];
         to[part] = value;
-        turned[part] = part == 0 ? value : -value;
+        adjoint[part] = part == 0 ? value : -value;
       }
     }
   });

@@ -116,10 +116,10 @@ Plan for_one_kernel(const Sizes& matrix, Plan plan) {
     if (matrix.matrix_bytes <= share_for_matrix * shared_memory) {
       plan.layout.inner = InnerLayout::aos;
     }
-    constexpr double rows_to_share = 5000, alike = 3;  // the longest row over the mean
+    constexpr double rows_to_share = 5000, max_ratio = 3;  // the longest row over the mean
     if (matrix.rows < rows_to_share) {
-      const bool are_alike = matrix.lengths.longest <= alike * matrix.lengths.mean;
-      if (are_alike && plan.layout.threshold == 0) plan.layout.sort_window = 1;
+      const bool lengths_are_similar = matrix.lengths.longest <= max_ratio * matrix.lengths.mean;
+      if (lengths_are_similar && plan.layout.threshold == 0) plan.layout.sort_window = 1;
       return plan;
     }
     // Blocks of few rows fill a multiprocessor once their threads are enough for it, and rows that

@@ -187,11 +187,11 @@ double OperatorTrials::memory_ratio(const Plan& plan) {
 }
 
 AnyOperator OperatorTrials::operator_under(const Plan& plan) {
-  const auto alike = std::find_if(built_.begin(), built_.end(), [&](const AnyOperator& built) {
+  const auto found = std::find_if(built_.begin(), built_.end(), [&](const AnyOperator& built) {
     return built.plan().layout == plan.layout;
   });
-  if (alike != built_.end()) {
-    std::rotate(built_.begin(), alike, alike + 1);
+  if (found != built_.end()) {
+    std::rotate(built_.begin(), found, found + 1);
     return built_.front().scheduled(plan);
   }
   const MemoryUse& use = memory_of(plan);

@@ -130,10 +130,10 @@ TYPED_TEST(DefinedProductOnGpu, OfTreesAreThoseOfTheType) {
       const auto defined = as_defined(matrix, definition);
       const DefinedTree<S> here(defined, d), there(defined, d, this->device);
       expect_products(there, matrix, seed.generator);
-      expect_products(*there.adjoint(), turned(matrix), seed.generator);
-      for (const bool turns : {false, true}) {
-        const auto made = there.plus(S(0.7), S(-1.3), there, turns).to_rows();
-        const auto expected = here.plus(S(0.7), S(-1.3), here, turns).to_rows();
+      expect_products(*there.adjoint(), plain_adjoint(matrix), seed.generator);
+      for (const bool transposes : {false, true}) {
+        const auto made = there.plus(S(0.7), S(-1.3), there, transposes).to_rows();
+        const auto expected = here.plus(S(0.7), S(-1.3), here, transposes).to_rows();
         EXPECT_TRUE(std::ranges::equal(made.offsets(), expected.offsets()));
         EXPECT_TRUE(std::ranges::equal(made.column(), expected.column()));
         EXPECT_TRUE(std::ranges::equal(made.values(), expected.values()));

@@ -147,11 +147,11 @@ void add_pencils(const Device& device, int node) {
     moved.remove(place.first, place.second);
     moved.set(place.first, other, random_components<E>(seed.generator));
   }
-  const auto turned = changed.edited(moved);
-  pencil.set(turned, M);
-  expect_same(pencil.at(S(2)), add(S(1), turned, S(2), M));
+  const auto edited = changed.edited(moved);
+  pencil.set(edited, M);
+  expect_same(pencil.at(S(2)), add(S(1), edited, S(2), M));
   pattern.set(699, 499, random_components<E>(seed.generator));
-  const auto more = turned.edited(pattern);
+  const auto more = edited.edited(pattern);
   pencil.set(more, M);
   for (const S sigma : {S(2), S(5), S(6)}) {
     expect_same(pencil.at(sigma), add(S(1), more, sigma, M));

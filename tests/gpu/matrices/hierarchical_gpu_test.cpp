@@ -84,7 +84,7 @@ TEST_F(TreeProductsOnGpu, OfEveryNodeSizeHaveTheSameBitsTwice) {
   Seed seed(43);
   using E = quaternion<float>;
   const auto matrix = with_long_rows<E>(30000, seed.generator);
-  const auto adjoint_matrix = turned(matrix);
+  const auto adjoint_matrix = plain_adjoint(matrix);
   const auto x = random_scalars<float>(4 * 30000, seed.generator);
   for (int d = 4; d <= 256; d *= 2) {
     SCOPED_TRACE(d);
@@ -137,7 +137,8 @@ void expect_gaps_are_not_multiplied(const Device& device, int node, int percent,
     }
   }
   const HierarchicalMatrix<E> tree(matrix_of(rows, columns, map), node, device);
-  const auto expect = [&](const auto& matrix, Index of_x, Index of_y, int components, bool turned) {
+  const auto expect = [&](const auto& matrix, Index of_x, Index of_y, int components,
+                          bool is_transposed) {
     const Index lost = random_between(0, of_x - 1, generator);
     std::vector<S> x(static_cast<std::size_t>(of_x * components), S(1));
     for (int k = 0; k < components; ++k) {
@@ -146,7 +147,7 @@ void expect_gaps_are_not_multiplied(const Device& device, int node, int percent,
     const std::vector<S> y =
         product<S>(matrix, 1, x, 0, std::vector<S>(static_cast<std::size_t>(of_y * components)));
     for (Index i = 0; i < of_y; ++i) {
-      const bool has_entry = turned ? map.contains({lost, i}) : map.contains({i, lost});
+      const bool has_entry = is_transposed ? map.contains({lost, i}) : map.contains({i, lost});
       ASSERT_EQ(std::isnan(y[static_cast<std::size_t>(i * components)]), has_entry) << i;
     }
   };
@@ -176,7 +177,7 @@ TEST_F(TreeProductsOnGpu, GoOnAfterEditsAndSums) {
   const auto matrix = with_long_rows<E>(20000, seed.generator);
   const HierarchicalMatrix<E> first(matrix, 64, device);
   expect_products(first, matrix, seed.generator);
-  expect_products(*first.adjoint(), turned(matrix), seed.generator);
+  expect_products(*first.adjoint(), plain_adjoint(matrix), seed.generator);
   auto map = map_of(matrix);
   HierarchicalMatrix<E> tree = first;
   for (int round = 0; round < 4; ++round) {
@@ -199,7 +200,7 @@ TEST_F(TreeProductsOnGpu, GoOnAfterEditsAndSums) {
     tree = tree.edited(edits);
     const auto now = matrix_of(20000, 20000, map);
     expect_products(tree, now, seed.generator);
-    expect_products(*tree.adjoint(), turned(now), seed.generator);
+    expect_products(*tree.adjoint(), plain_adjoint(now), seed.generator);
     expect_same_bits(tree.to_csr(), now);
   }
   expect_products(first, matrix, seed.generator);

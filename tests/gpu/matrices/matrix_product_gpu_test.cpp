@@ -141,8 +141,8 @@ TEST_F(PatternsOnGpu, OfHermitianProductsAreHalf) {
         {.rows = 900, .columns = 900, .per_row = 3, .dense_row = dense_row, .diagonal = true},
         seed.generator));
     Array<Offset> place;
-    const TileMatrix turned = adjoint_pattern(a, Device::cpu().stream(), place);
-    expect_product(turned, a, true, device);
+    const TileMatrix transpose = adjoint_pattern(a, Device::cpu().stream(), place);
+    expect_product(transpose, a, true, device);
     expect_product(a, a, true, device);  // not symmetric
   }
 }
@@ -186,8 +186,8 @@ void expect_products(std::uint64_t number, const Device& device, Index columns =
     const auto again = random_matrix_of<B>(of_b, seed.generator);
     product.update_values(a.values().data(), again.values().data());
     expect_near(product.to_host(), multiply(a, again), terms);
-    const auto turned = adjoint(a);
-    expect_near(adjoint(a, device), turned, 0);
+    const auto adjoint_a = adjoint(a);
+    expect_near(adjoint(a, device), adjoint_a, 0);
   }
 }
 

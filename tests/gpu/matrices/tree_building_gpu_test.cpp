@@ -303,8 +303,8 @@ TYPED_TEST(TreesMadeOnGpu, AddAsTheCpu) {
     const CsrMatrix<E> a = random_matrix_of<E>(pattern, seed.generator);
     for (const Pattern& other : patterns) {
       const bool fits = other.rows == pattern.rows && other.columns == pattern.columns;
-      const bool fits_turned = other.rows == pattern.columns && other.columns == pattern.rows;
-      if (!fits && !fits_turned) continue;
+      const bool fits_transposed = other.rows == pattern.columns && other.columns == pattern.rows;
+      if (!fits && !fits_transposed) continue;
       const CsrMatrix<E> b = random_matrix_of<E>(other, seed.generator);
       for (const int d : {4, 32, 256}) {
         SCOPED_TRACE(d);
@@ -312,12 +312,12 @@ TYPED_TEST(TreesMadeOnGpu, AddAsTheCpu) {
         if (testing::Test::HasFailure()) return;
       }
     }
-    const CsrMatrix<E> turned_a = turned(a);
-    expect_same_sums(a, turned_a, 16, 16, S(1), S(3), this->device);
+    const CsrMatrix<E> adjoint_a = plain_adjoint(a);
+    expect_same_sums(a, adjoint_a, 16, 16, S(1), S(3), this->device);
     if constexpr (E::ring == Ring::complex) {
       expect_same_sums(a, a, 16, 16, std::complex<S>(0.3F, 0.9F), std::complex<S>(-1.1F, 0.2F),
                        this->device);
-      expect_same_sums(a, turned_a, 16, 16, std::complex<S>(0.3F, 0.9F), std::complex<S>(0, 1),
+      expect_same_sums(a, adjoint_a, 16, 16, std::complex<S>(0.3F, 0.9F), std::complex<S>(0, 1),
                        this->device);
     }
   }
@@ -352,7 +352,7 @@ TEST_F(TreesOnOneGpu, AddLeavesOfEveryKind) {
     }
   }
   const auto blocks = random_matrix_of<complex<float>>(filled(30), seed.generator);
-  expect_same_sums(blocks, turned(blocks), 256, 256, std::complex<float>(0.3F, 0.9F),
+  expect_same_sums(blocks, plain_adjoint(blocks), 256, 256, std::complex<float>(0.3F, 0.9F),
                    std::complex<float>(-1.1F, 0.2F), device);
 }
 
@@ -367,10 +367,10 @@ TEST_F(TreesOnOneGpu, AddLargeOnesOfTwoStreamsAndGoOn) {
                                                     B_there = B.on(Device::cuda(0, stream.get()));
   for (int round = 0; round < 2; ++round) {
     const auto sum = add(2.0, A_there, 0.5, B_there),
-               turned_sum = add_adjoint(1., A_there, 1., B_there);
+               adjoint_sum = add_adjoint(1., A_there, 1., B_there);
     const auto expected = add(2.0, A, 0.5, B);
     expect_same_trees(tree_there(sum), tree_there(expected.on(device)));
-    expect_same_trees(tree_there(turned_sum), tree_there(add_adjoint(1., A, 1., B).on(device)));
+    expect_same_trees(tree_there(adjoint_sum), tree_there(add_adjoint(1., A, 1., B).on(device)));
     expect_products(sum, expected.to_csr(), seed.generator);
     // The host edits a tree made by a GPU, once it has read that tree.
     static_cast<void>(sum.find(0, 0));

@@ -51,7 +51,7 @@ struct HEDDLE_EXPORT EntrySum {
 };
 
 /// Like `detail::sum_of_trees`, for trees on one GPU that fit.
-HEDDLE_EXPORT detail::Tree sum_of_trees(const TreeOnGpu& A, const TreeOnGpu& B, bool turns_b,
+HEDDLE_EXPORT detail::Tree sum_of_trees(const TreeOnGpu& A, const TreeOnGpu& B, bool transposes_b,
                                         const EntrySum& sum);
 
 /// Edits of one kind in arrays in a GPU's memory, or in host memory, from which they are copied.

@@ -32,8 +32,8 @@ inline Device team_of(const Device& device) { return device.on_gpu() ? Device::c
 template <class S>
 class HEDDLE_EXPORT TreeOperatorBase : public LinearOperator<S> {
  public:
-  Index rows() const override { return turned_ ? tree().columns : tree().rows; }
-  Index columns() const override { return turned_ ? tree().rows : tree().columns; }
+  Index rows() const override { return is_transposed_ ? tree().columns : tree().rows; }
+  Index columns() const override { return is_transposed_ ? tree().rows : tree().columns; }
   Device device() const override { return device_; }
   /// True on a GPU, after the first product.
   bool is_capturable() const override { return product_ != nullptr; }
@@ -151,7 +151,7 @@ class HEDDLE_EXPORT TreeOperatorBase : public LinearOperator<S> {
   static constexpr bool may_be_on_gpu = has_cuda && !std::is_same_v<S, long double>;
 
   TreeOperatorBase(std::shared_ptr<const ScheduledTree> matrix, const Device& device, TreeForm form)
-      : matrix_(std::move(matrix)), device_(device), turned_(form != TreeForm::direct) {}
+      : matrix_(std::move(matrix)), device_(device), is_transposed_(form != TreeForm::direct) {}
 
   /// For a GPU. `on_gpu`: the same tree in its memory; null or another tree if it is not there yet.
   void make_product(cuda::TreeEntry entry, std::shared_ptr<const cuda::TreeOnGpu> on_gpu) {
@@ -220,7 +220,7 @@ class HEDDLE_EXPORT TreeOperatorBase : public LinearOperator<S> {
 
   std::shared_ptr<const ScheduledTree> matrix_;
   Device device_;
-  bool turned_;
+  bool is_transposed_;
   std::shared_ptr<const cuda::TreeProduct> product_;  // on a GPU
 };
 extern template class TreeOperatorBase<float>;

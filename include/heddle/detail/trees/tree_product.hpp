@@ -232,13 +232,14 @@ template <class E, TreeForm form, class S>
 void tree_product(const ScheduledTree& matrix, const S* x, const RowStore<S>& y,
                   Reduction<S>* reduction, const Stream& stream) {
   using Sum = result_entry_t<applied_entry_t<form, E>>;
-  constexpr bool turned = form != TreeForm::direct;
+  constexpr bool is_transposed = form != TreeForm::direct;
   const Tree& tree = matrix.tree();
-  const Index rows = turned ? tree.columns : tree.rows;
+  const Index rows = is_transposed ? tree.columns : tree.rows;
   const int team = team_size(stream, tree.entries + rows);
-  const Index groups_at_once = turned ? groups_by_rows(tree, max_groups<Sum, form>, team) : 0;
+  const Index groups_at_once =
+      is_transposed ? groups_by_rows(tree, max_groups<Sum, form>, team) : 0;
   const bool by_rows = groups_at_once > 0;
-  const LeafSchedule& schedule = matrix.schedule(turned && !by_rows);
+  const LeafSchedule& schedule = matrix.schedule(is_transposed && !by_rows);
   const auto add =
       has_avx2() ? add_blocks_avx2<E, form, S, Sum> : add_blocks_baseline<E, form, S, Sum>;
   const Index groups = groups_of(rows), step = by_rows ? groups_at_once : 1;

@@ -21,11 +21,11 @@ struct HEDDLE_EXPORT SumTerm {
 using CombineEntries = std::function<void(std::span<const SumTerm>)>;
 
 /// Throws `Error`: size_mismatch if the matrices differ in size, usage if their nodes do.
-HEDDLE_EXPORT void check_sum(const Tree& a, const Tree& b, bool turns_b);
+HEDDLE_EXPORT void check_sum(const Tree& a, const Tree& b, bool transposes_b);
 
-/// The tree of all places that A has, or B, or B's transpose if `turns_b`, for trees that
+/// The tree of all places that A has, or B, or B's transpose if `transposes_b`, for trees that
 /// `check_sum` accepts. Throws `Error` (memory).
-HEDDLE_EXPORT Tree sum_of_trees(const ScheduledTree& A, const ScheduledTree& B, bool turns_b,
+HEDDLE_EXPORT Tree sum_of_trees(const ScheduledTree& A, const ScheduledTree& B, bool transposes_b,
                                 const CombineEntries& combine, const Device& device);
 
 }  // namespace heddle::detail

@@ -56,17 +56,17 @@ void add_leaf_atomically(const NodeView& leaf, Index block_row, Index block_colu
   using A = applied_entry_t<form, E>;
   using V = vector_entry_t<A>;
   using R = result_entry_t<A>;
-  constexpr bool turned = form != TreeForm::direct;
+  constexpr bool is_transposed = form != TreeForm::direct;
   const Offset first_row = Offset(block_row) << leaf.shape.log2_size;
   const Offset first_column = Offset(block_column) << leaf.shape.log2_size;
   const PackedValues<E> entries{reinterpret_cast<const stored_scalar_t<E>*>(leaf.payloads())};
-  const PackedVector<V, S> own_x{x + (turned ? first_row : first_column) * V::components};
-  S* const own_y = y + (turned ? first_column : first_row) * R::components;
+  const PackedVector<V, S> own_x{x + (is_transposed ? first_row : first_column) * V::components};
+  S* const own_y = y + (is_transposed ? first_column : first_row) * R::components;
   leaf.for_each([&](LocalPlace place, int payload) {
     R part = zero_vector<R>();
     multiply_add(part, as_applied<form>(load(entries(payload, 0))),
-                 own_x(turned ? place.row : place.column));
-    S* const to = own_y + Offset(turned ? place.column : place.row) * R::components;
+                 own_x(is_transposed ? place.row : place.column));
+    S* const to = own_y + Offset(is_transposed ? place.column : place.row) * R::components;
     for (int k = 0; k < R::components; ++k) {
       std::atomic_ref<S>(to[k]).fetch_add(static_cast<S>(alpha * part.component[k]),
                                           std::memory_order_relaxed);

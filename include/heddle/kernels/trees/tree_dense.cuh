@@ -43,7 +43,7 @@ __device__ __forceinline__ void add_dense_rows(const typename OfTree<Plan>::Argu
     typename Of::V x[run];
 #pragma unroll
     for (int g = 0; g < run; ++g) {
-      if constexpr (Of::turned) {
+      if constexpr (Of::is_transposed) {
         sum[g] = zero_vector<R>();
       } else {
         x[g] = row_of_x<Plan>(a, leaf.first_of_x + column + g);
@@ -64,7 +64,7 @@ __device__ __forceinline__ void add_dense_rows(const typename OfTree<Plan>::Argu
           load_scalars<load_default, run * E::components, 16>(raw,
                                                               payloads + position * E::components);
           memcpy(entries[s], raw, sizeof raw);
-          if constexpr (Of::turned) x_of_row[s] = row_of_x<Plan>(a, leaf.first_of_x + row);
+          if constexpr (Of::is_transposed) x_of_row[s] = row_of_x<Plan>(a, leaf.first_of_x + row);
         }
       }
 #pragma unroll
@@ -74,20 +74,20 @@ __device__ __forceinline__ void add_dense_rows(const typename OfTree<Plan>::Argu
         for (int g = 0; g < run; ++g) {
           if ((has[s] >> g & 1) == 0) continue;
           const auto entry = detail::as_applied<Plan::form>(load(entries[s][g]));
-          if constexpr (Of::turned) {
+          if constexpr (Of::is_transposed) {
             multiply_add(sum[g], entry, x_of_row[s]);
           } else {
             multiply_add(of_row, entry, x[g]);
           }
         }
-        if constexpr (!Of::turned) {
+        if constexpr (!Of::is_transposed) {
           add_lanes(of_row, 1, lanes);
           const int row = first + s * rows + lane / lanes;
           if (lane % lanes == 0 && row < leaf.bottom) add_to_row<Plan>(of_row, row, own.sums);
         }
       }
     }
-    if constexpr (Of::turned) {
+    if constexpr (Of::is_transposed) {
 #pragma unroll
       for (int g = 0; g < run; ++g) {
         add_lanes(sum[g], lanes, 32);

@@ -15,10 +15,10 @@ concept is_complex_number = A::ring == Ring::complex && A::components == 2;
 /// real numbers.
 template <TreeForm form, class A>
 inline constexpr bool has_form = [] {
-  constexpr bool turns = requires(const A& a) { adjoint(a); };
+  constexpr bool has_adjoint = requires(const A& a) { adjoint(a); };
   if constexpr (form == TreeForm::direct) return true;
-  if constexpr (form == TreeForm::adjoint) return turns;
-  return is_complex_number<A> || (turns && A::ring == Ring::real);
+  if constexpr (form == TreeForm::adjoint) return has_adjoint;
+  return is_complex_number<A> || (has_adjoint && A::ring == Ring::real);
 }();
 
 /// An entry of A as the product of the form applies it.

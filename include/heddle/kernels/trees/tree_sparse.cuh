@@ -108,10 +108,10 @@ __device__ __forceinline__ void add_windows(const typename OfTree<Plan>::Argumen
     for (int g = 0; g < run; ++g) {
       const int row = static_cast<int>(pairs[g / 2] >> (16 * (g % 2)) & 255);
       const int column = static_cast<int>(pairs[g / 2] >> (16 * (g % 2) + 8) & 255);
-      to[g] = g < count ? (Of::turned ? column : row) : -1;
+      to[g] = g < count ? (Of::is_transposed ? column : row) : -1;
       if (g < count) {
         x[g] = load_row<Plan, load_default, typename Of::V>(
-            a.x, 0, leaf.first_of_x + (Of::turned ? row : column));
+            a.x, 0, leaf.first_of_x + (Of::is_transposed ? row : column));
       }
     }
     typename Of::R part[run];

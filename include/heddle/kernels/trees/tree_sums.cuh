@@ -18,7 +18,7 @@ struct OfTree {
   using V = vector_entry_t<A>;
   using R = result_entry_t<A>;
   using T = typename R::scalar;
-  static constexpr bool turned = Plan::form != detail::TreeForm::direct;
+  static constexpr bool is_transposed = Plan::form != detail::TreeForm::direct;
   static constexpr int size = 1 << Plan::log2_size;
   static constexpr int threads = 32 * Plan::warps;
   static constexpr int run = Plan::run;

@@ -179,9 +179,10 @@ __device__ __forceinline__ void add_leaf(const WalkArguments<Plan>& a, const Que
     E entry;
     load_scalars<load_default, E::components, 8>(entry.component, payloads + i * E::components);
     R part = zero_vector<R>();
-    multiply_add(part, detail::as_applied<Plan::form>(load(entry)),
-                 load_row<Plan, load_default, typename Of::V>(a.x, 0, Of::turned ? row : column));
-    auto* const to = a.y + Offset(Of::turned ? column : row) * R::components;
+    multiply_add(
+        part, detail::as_applied<Plan::form>(load(entry)),
+        load_row<Plan, load_default, typename Of::V>(a.x, 0, Of::is_transposed ? row : column));
+    auto* const to = a.y + Offset(Of::is_transposed ? column : row) * R::components;
 #pragma unroll
     for (int k = 0; k < R::components; ++k) {
       atomicAdd(to + k, static_cast<typename Plan::scalar>(a.alpha * part.component[k]));

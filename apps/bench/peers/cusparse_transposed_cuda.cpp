@@ -1,4 +1,4 @@
-#include "cusparse_turned_cuda.hpp"
+#include "cusparse_transposed_cuda.hpp"
 
 #include <algorithm>
 #include <memory>
@@ -15,7 +15,7 @@
 
 namespace heddle::bench {
 
-namespace cusparse_turned {
+namespace cusparse_transposed {
 namespace {
 
 /// Compressed rows of numbers on the GPU.
@@ -46,13 +46,15 @@ Rows<stored_scalar_t<E>> rows_of(const CsrMatrix<E>& matrix, const Device& devic
 }
 
 template <class S>
-PeerProduct product_of(std::shared_ptr<const Rows<S>> A, bool turns, const std::vector<double>& x,
-                       cusparseSpMVAlg_t algorithm, const char* name, const Device& device) {
+PeerProduct product_of(std::shared_ptr<const Rows<S>> A, bool transposes,
+                       const std::vector<double>& x, cusparseSpMVAlg_t algorithm, const char* name,
+                       const Device& device) {
   struct State {
     std::unique_ptr<GenericProduct<S>> product;
     Array<S> x, y;
   };
-  const long long rows = turns ? A->columns : A->rows, columns = turns ? A->rows : A->columns;
+  const long long rows = transposes ? A->columns : A->rows,
+                  columns = transposes ? A->rows : A->columns;
   const std::vector<S> scalars(x.begin(), x.end());
   auto state = std::make_shared<State>();
   state->x = on_device(scalars, device);
@@ -68,9 +70,9 @@ PeerProduct product_of(std::shared_ptr<const Rows<S>> A, bool turns, const std::
                   CUSPARSE_INDEX_BASE_ZERO, number_type<S>(1)),
               "cusparseCreateCsr");
       },
-      turns ? CUSPARSE_OPERATION_TRANSPOSE : CUSPARSE_OPERATION_NON_TRANSPOSE);
+      transposes ? CUSPARSE_OPERATION_TRANSPOSE : CUSPARSE_OPERATION_NON_TRANSPOSE);
   PeerProduct product;
-  product.method = std::string(name) + (turns ? ", transposed" : "");
+  product.method = std::string(name) + (transposes ? ", transposed" : "");
   product.memory_bytes = state->product->memory_bytes();
   product.queue = [state](const Stream& stream) {
     state->product->queue(state->x.data(), state->y.data(), stream);
@@ -95,7 +97,7 @@ class Sums {
   }
 
   /// The transpose of B_.
-  Rows<S> turned() const {
+  Rows<S> transposed() const {
     const cuda::OnGpu here(device_.stream());
     Rows<S> T{B_.columns, B_.rows, Array<int>(static_cast<std::size_t>(B_.columns) + 1, device_),
               Array<int>(B_.column.size(), device_), Array<S>(B_.values.size(), device_)};
@@ -164,36 +166,37 @@ class Sums {
 };
 
 }  // namespace
-}  // namespace cusparse_turned
+}  // namespace cusparse_transposed
 
-std::vector<PeerProduct> cusparse_products_of_either(const Problem& problem, bool turns,
+std::vector<PeerProduct> cusparse_products_of_either(const Problem& problem, bool transposes,
                                                      const std::vector<double>& x,
                                                      const Device& device) {
   if (!device.on_gpu() || problem.matrix.is_defined()) return {};
   return problem.matrix.visit([&]<class E>(const CsrMatrix<E>& matrix) {
     using S = stored_scalar_t<E>;
-    using namespace cusparse_turned;
+    using namespace cusparse_transposed;
     const auto A = std::make_shared<const Rows<S>>(rows_of(matrix, device));
     return std::vector<PeerProduct>{
-        product_of<S>(A, turns, x, CUSPARSE_SPMV_CSR_ALG1, "CSR ALG1", device),
-        product_of<S>(A, turns, x, CUSPARSE_SPMV_CSR_ALG2, "CSR ALG2", device)};
+        product_of<S>(A, transposes, x, CUSPARSE_SPMV_CSR_ALG1, "CSR ALG1", device),
+        product_of<S>(A, transposes, x, CUSPARSE_SPMV_CSR_ALG2, "CSR ALG2", device)};
   });
 }
 
-std::vector<PeerSum> cusparse_sums(const Problem& A, const Problem& B, bool turns,
+std::vector<PeerSum> cusparse_sums(const Problem& A, const Problem& B, bool transposes,
                                    const Device& device) {
   if (!device.on_gpu() || A.matrix.is_defined()) return {};
   return A.matrix.visit([&]<class E>(const CsrMatrix<E>& a) {
     return B.matrix.visit([&]<class F>(const CsrMatrix<F>& b) -> std::vector<PeerSum> {
       using S = stored_scalar_t<E>;
-      using namespace cusparse_turned;
+      using namespace cusparse_transposed;
       if constexpr (std::is_same_v<E, F>) {
         const auto sums = std::make_shared<Sums<S>>(rows_of(a, device), rows_of(b, device), device);
         const auto result = [sums] { return sums->result(); };
-        if (!turns) return {{"csrgeam2", [sums] { sums->add(sums->B()); }, result}};
-        const auto turned = std::make_shared<const Rows<S>>(sums->turned());
-        return {{"csr2csc and csrgeam2", [sums] { sums->add(sums->turned()); }, result},
-                {"csrgeam2 without csr2csc", [sums, turned] { sums->add(*turned); }, result}};
+        if (!transposes) return {{"csrgeam2", [sums] { sums->add(sums->B()); }, result}};
+        const auto transposed = std::make_shared<const Rows<S>>(sums->transposed());
+        return {
+            {"csr2csc and csrgeam2", [sums] { sums->add(sums->transposed()); }, result},
+            {"csrgeam2 without csr2csc", [sums, transposed] { sums->add(*transposed); }, result}};
       } else {
         throw Error(ErrorKind::usage, "cannot add entries of two kinds");
       }

@@ -9,10 +9,10 @@
 namespace heddle::bench {
 
 /// Like `Peer::products_of_either` and `Peer::sums`, for the real expansion.
-std::vector<PeerProduct> cusparse_products_of_either(const Problem& problem, bool turns,
+std::vector<PeerProduct> cusparse_products_of_either(const Problem& problem, bool transposes,
                                                      const std::vector<double>& x,
                                                      const Device& device);
-std::vector<PeerSum> cusparse_sums(const Problem& A, const Problem& B, bool turns,
+std::vector<PeerSum> cusparse_sums(const Problem& A, const Problem& B, bool transposes,
                                    const Device& device);
 
 }  // namespace heddle::bench
