@@ -7,11 +7,11 @@
 
 namespace heddle::cli {
 
-/// `diagonal`: E::components scalars per row of `beside`, in its basis, layout and memory, and in
+/// `diagonal`: E::components scalars per row of `model`, in its basis, layout and memory, and in
 /// the precision of `diagonal` itself.
 template <class E>
-Operator<E> diagonal_operator(const vector_scalar_t<E>* diagonal, const Operator<E>& beside) {
-  const Index rows = beside.rows();
+Operator<E> diagonal_operator(const vector_scalar_t<E>* diagonal, const Operator<E>& model) {
+  const Index rows = model.rows();
   std::vector<Offset> offsets(static_cast<std::size_t>(rows) + 1);
   std::vector<Index> column(static_cast<std::size_t>(rows));
   for (Index i = 0; i < rows; ++i) {
@@ -23,10 +23,10 @@ Operator<E> diagonal_operator(const vector_scalar_t<E>* diagonal, const Operator
   view.offsets = OffsetsView(offsets.data());
   view.column = column.data();
   view.values = diagonal;
-  view.device = beside.device();
-  Plan plan = beside.plan();
+  view.device = model.device();
+  Plan plan = model.plan();
   plan.layout.stored = StoredScalar::own;
-  return Operator<E>(view, plan, beside.row_basis());
+  return Operator<E>(view, plan, model.row_basis());
 }
 
 }  // namespace heddle::cli

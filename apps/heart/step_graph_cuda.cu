@@ -35,9 +35,9 @@ Nodes last_nodes(const Stream& capturing) {
 }
 
 /// Adds the work queued on the stream to a graph, after the given nodes; returns its last nodes.
-Nodes capture_into(cudaGraph_t graph, const Nodes& behind, const Stream& stream,
+Nodes capture_into(cudaGraph_t graph, const Nodes& after, const Stream& stream,
                    const QueueWork& queue) {
-  check(cudaStreamBeginCaptureToGraph(stream.queue, graph, behind.data(), nullptr, behind.size(),
+  check(cudaStreamBeginCaptureToGraph(stream.queue, graph, after.data(), nullptr, after.size(),
                                       cudaStreamCaptureModeThreadLocal),
         "cudaStreamBeginCaptureToGraph");
   Nodes last;

@@ -45,14 +45,14 @@ Number parse_number(const std::string& option, const std::string& text) {
   const char* const end = text.data() + text.size();
   const auto is_unit = [&](const char* at) { return at != nullptr && at + 1 == end && *at == 'i'; };
   double first = 0, second = 0;
-  const char* const behind = io::read_double(text.data(), end, first);
+  const char* const after = io::read_double(text.data(), end, first);
   Number number;
-  if (behind == end) {
+  if (after == end) {
     number = first;
-  } else if (is_unit(behind)) {
+  } else if (is_unit(after)) {
     number = {0, first};
-  } else if (behind != nullptr && (*behind == '+' || *behind == '-') &&
-             is_unit(io::read_double(behind, end, second))) {
+  } else if (after != nullptr && (*after == '+' || *after == '-') &&
+             is_unit(io::read_double(after, end, second))) {
     number = {first, second};
   } else {
     throw Error(ErrorKind::usage,

@@ -37,15 +37,15 @@ void FaceCutter::cut(std::span<const Index> face, const Take& take) {
   for (std::size_t i = 0; i < face.size(); ++i) next_[i] = (i + 1) % face.size();
   std::size_t before = 0, refused = 0;
   for (std::size_t left = face.size(); left > 3;) {
-    const std::size_t ear = next_[before], behind = next_[ear];
+    const std::size_t ear = next_[before], after = next_[ear];
     // If all diagonals exist already, it does not matter which one is duplicated.
-    if (!add_edge(face[before], face[behind]) && refused < left) {
+    if (!add_edge(face[before], face[after]) && refused < left) {
       before = ear;
       ++refused;
       continue;
     }
-    take(std::array{before, ear, behind});
-    next_[before] = behind;
+    take(std::array{before, ear, after});
+    next_[before] = after;
     refused = 0;
     --left;
   }

@@ -20,17 +20,17 @@ std::string printed(const char* format, double value) {
   return text;
 }
 
-/// One line of aligned columns; the column of `beside` is present only if it is not empty.
+/// One line of aligned columns; the column of `second` is present only if it is not empty.
 std::string aligned(const std::string& iteration, const std::string& value,
-                    const std::string& beside, const std::string& ratio, const std::string& seconds,
+                    const std::string& second, const std::string& ratio, const std::string& seconds,
                     const std::string& iterations_left, const std::string& seconds_left,
                     const std::string& note) {
   constexpr std::size_t width = 10;
-  const std::string padding(beside.size() < width ? width - beside.size() : 0, ' ');
-  const std::string second = beside.empty() ? "" : "  " + padding + beside;
+  const std::string padding(second.size() < width ? width - second.size() : 0, ' ');
+  const std::string cell = second.empty() ? "" : "  " + padding + second;
   char text[200];
   std::snprintf(text, sizeof text, "%9s  %10s%s  %8s  %8s  %15s  %12s", iteration.c_str(),
-                value.c_str(), second.c_str(), ratio.c_str(), seconds.c_str(),
+                value.c_str(), cell.c_str(), ratio.c_str(), seconds.c_str(),
                 iterations_left.c_str(), seconds_left.c_str());
   return note.empty() ? std::string(text) + "\n" : text + ("  " + note) + "\n";
 }
@@ -66,7 +66,7 @@ ConvergenceTable::ConvergenceTable(double tolerance, Write write, ConvergenceNam
     : tolerance_(tolerance), write_(std::move(write)), names_(std::move(names)) {}
 
 std::string ConvergenceTable::headings(const ConvergenceNames& names) {
-  return aligned("iteration", names.value, names.beside, "over 10", "seconds", "iterations left",
+  return aligned("iteration", names.value, names.second, "over 10", "seconds", "iterations left",
                  "seconds left", "");
 }
 
@@ -81,15 +81,15 @@ void ConvergenceTable::begin(const std::string& words) {
   fresh_from_ = 0;
 }
 
-void ConvergenceTable::begin_rows(const std::vector<double>& history, double beside) {
+void ConvergenceTable::begin_rows(const std::vector<double>& history, double second) {
   if (!rows_.empty() || history.empty()) return;
-  add_row({0, history.front(), 0}, beside, "");
+  add_row({0, history.front(), 0}, second, "");
   known_ = 1;
 }
 
 bool ConvergenceTable::see(const SolveProgress& now, const std::vector<double>& history,
-                           double beside) {
-  begin_rows(history, beside);
+                           double second) {
+  begin_rows(history, second);
   if (history.size() > known_) {
     known_ = history.size();
     fresh_from_ = static_cast<long long>(known_) - 1;
@@ -99,7 +99,7 @@ bool ConvergenceTable::see(const SolveProgress& now, const std::vector<double>& 
   if (!rows_.empty() && now.iteration <= last.iteration) return false;
   const double wait = std::max(longest_wait, share_to_wait * now.seconds);
   if (now.iteration < next_ && now.seconds - last.seconds < wait) return false;
-  add_row(now, beside, take_note());
+  add_row(now, second, take_note());
   return true;
 }
 
@@ -113,18 +113,18 @@ void ConvergenceTable::end(const Report& report, const std::vector<double>& hist
 }
 
 void ConvergenceTable::end(const ConvergenceEnd& end, const std::vector<double>& history) {
-  begin_rows(history, end.last_beside);
+  begin_rows(history, end.last_second);
   if (!history.empty() && !rows_.empty() && end.iterations > rows_.back().iteration) {
-    add_row({end.iterations, history.back(), end.seconds}, end.last_beside, take_note());
+    add_row({end.iterations, history.back(), end.seconds}, end.last_second, take_note());
   }
   std::string note = std::string(name(end.status)) + "; " + names_.computed + " computed from x";
   if (!end.detail.empty()) note += "; " + std::string(end.detail);
-  write_(aligned("end", printed("%.3e", end.value), beside_in_words(end.beside), "-",
+  write_(aligned("end", printed("%.3e", end.value), second_in_words(end.second), "-",
                  seconds_in_words(end.seconds), "-", "-", note));
 }
 
-std::string ConvergenceTable::beside_in_words(double beside) const {
-  return names_.beside.empty() ? "" : printed("%.3e", beside);
+std::string ConvergenceTable::second_in_words(double second) const {
+  return names_.second.empty() ? "" : printed("%.3e", second);
 }
 
 std::string ConvergenceTable::take_note() {
@@ -142,7 +142,7 @@ const SolveProgress* ConvergenceTable::row_at_most(long long iteration) const {
   return found == rows_.rend() ? nullptr : &*found;
 }
 
-void ConvergenceTable::add_row(const SolveProgress& now, double beside, const std::string& note) {
+void ConvergenceTable::add_row(const SolveProgress& now, double second, const std::string& note) {
   std::string ratio = "-", iterations_left = "-", seconds_left = "-";
   // Residuals of most methods jump: the ratio is over ten iterations at least, and the remaining
   // ones are estimated from the last half of the iterations.
@@ -163,7 +163,7 @@ void ConvergenceTable::add_row(const SolveProgress& now, double beside, const st
     }
   }
   write_(aligned(std::to_string(now.iteration), printed("%.3e", now.relative_residual),
-                 beside_in_words(beside), ratio, seconds_in_words(now.seconds), iterations_left,
+                 second_in_words(second), ratio, seconds_in_words(now.seconds), iterations_left,
                  seconds_left, note));
   rows_.push_back(now);
   next_ = due_after(now.iteration);

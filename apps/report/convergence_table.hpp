@@ -13,7 +13,7 @@ namespace heddle::report {
 /// The contents of a table: by default the residual of a system.
 struct ConvergenceNames {
   std::string value = "|r| / |b|";
-  std::string beside;                        // a second number; empty for none
+  std::string second;                        // a second number; empty for none
   std::string computed = "|b - A x| / |b|";  // the final value, computed from x
 };
 
@@ -24,7 +24,7 @@ struct ConvergenceEnd {
   long long iterations = 0;
   double seconds = 0;
   double value = 0;                    // computed from x
-  double beside = 0, last_beside = 0;  // computed from x, and by the last iteration
+  double second = 0, last_second = 0;  // computed from x, and by the last iteration
 };
 
 /// Rows at iterations 0, 1, 2, 5 and 10, then nine for each factor of ten up to 10 000 and three
@@ -44,7 +44,7 @@ class ConvergenceTable {
   /// Called after an iteration. `history`: the relative residuals so far, starting with that of the
   /// guess, of all runs that have ended (`KrylovSolver::history` during a solve). It grows when a
   /// true residual is computed, which the next row then reports. Returns true if a row was written.
-  bool see(const SolveProgress& now, const std::vector<double>& history, double beside = 0);
+  bool see(const SolveProgress& now, const std::vector<double>& history, double second = 0);
 
   /// Ends the solve: writes the last iteration, unless it has a row, and a row of the true residual
   /// and the status. `history` is complete now.
@@ -54,10 +54,10 @@ class ConvergenceTable {
   static std::string headings(const ConvergenceNames& names = {});
 
  private:
-  void begin_rows(const std::vector<double>& history, double beside);
-  void add_row(const SolveProgress& now, double beside, const std::string& note);
+  void begin_rows(const std::vector<double>& history, double second);
+  void add_row(const SolveProgress& now, double second, const std::string& note);
   /// Empty if there is no second number.
-  std::string beside_in_words(double beside) const;
+  std::string second_in_words(double second) const;
   std::string take_note();
   /// The last row of that iteration or an earlier one, or null.
   const SolveProgress* row_at_most(long long iteration) const;

@@ -92,9 +92,9 @@ void RunSummary::print_matrix() const {
   std::printf("device     %s\n", device.c_str());
   std::printf("plan       %s\n", choice.text().c_str());
   std::printf("reason     %s\n", printable(choice.reason).c_str());
-  const std::string beside =
+  const std::string lists_text =
       lists > 0 ? ", assembly lists " + cli::readable_bytes(static_cast<double>(lists)) : "";
-  std::printf("memory     %s%s\n", to_string(memory).c_str(), beside.c_str());
+  std::printf("memory     %s%s\n", to_string(memory).c_str(), lists_text.c_str());
 }
 
 void print_file(const std::optional<std::string>& path, const std::string& more) {

@@ -36,13 +36,13 @@ std::vector<double> read_numbers(const std::string& path) {
     }
     if (at == end) return numbers;
     double value = 0;
-    const auto [behind, failed] = std::from_chars(*at == '+' ? at + 1 : at, end, value);
+    const auto [after, failed] = std::from_chars(*at == '+' ? at + 1 : at, end, value);
     if (failed == std::errc::invalid_argument) refuse(ErrorKind::malformed_file, "not a number");
     if (failed != std::errc() || !std::isfinite(value)) {
       refuse(ErrorKind::not_finite, "not a finite number");
     }
     numbers.push_back(value);
-    at = behind;
+    at = after;
   }
 }
 

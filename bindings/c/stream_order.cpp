@@ -38,8 +38,8 @@ static_assert(offsetof(heddle_device_report, backward_error) ==
               offsetof(DeviceReport, backward_error));
 static_assert(static_cast<int>(StoredScalar::own) == 0);
 
-void queue_behind(CUstream_st* later, CUstream_st* earlier, int gpu) {
-  if constexpr (has_cuda) cuda::queue_behind(later, earlier, gpu);
+void queue_after(CUstream_st* later, CUstream_st* earlier, int gpu) {
+  if constexpr (has_cuda) cuda::queue_after(later, earlier, gpu);
 }
 void check_stream(CUstream_st* stream, int gpu) {
   if constexpr (has_cuda) cuda::check_stream(stream, gpu);
@@ -63,7 +63,7 @@ class InOrderOf {
   InOrderOf(CUstream_st* caller, const Stream& own) : caller_(caller), own_(own) {
     if (!is_other()) return;
     check_stream(caller_, own_.gpu);
-    queue_behind(own_.queue, caller_, own_.gpu);
+    queue_after(own_.queue, caller_, own_.gpu);
   }
   InOrderOf(const InOrderOf&) = delete;
   InOrderOf& operator=(const InOrderOf&) = delete;
@@ -75,7 +75,7 @@ class InOrderOf {
   }
   void leave() {
     has_left_ = true;
-    if (is_other()) queue_behind(caller_, own_.queue, own_.gpu);
+    if (is_other()) queue_after(caller_, own_.queue, own_.gpu);
   }
 
  private:
@@ -157,7 +157,7 @@ heddle_status heddle_operator_wait_for(const heddle_operator* A, void* stream) {
     }
     CUstream_st* const earlier = &required(static_cast<CUstream_st*>(stream), "stream");
     check_stream(earlier, own.gpu);
-    queue_behind(own.queue, earlier, own.gpu);
+    queue_after(own.queue, earlier, own.gpu);
   });
 }
 

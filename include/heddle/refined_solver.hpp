@@ -63,7 +63,7 @@ class HEDDLE_EXPORT RefinedSolver : public SystemSolver<double> {
   /// A run of the solver over floats from the residual of `run`, whose x it corrects.
   detail::RunResult<double> run_over_floats(const detail::RunOf<double>& run);
   /// A field of floats where `wide_` has its own: `own`, or the one that is kept for that.
-  FieldView<float> beside_wide(const FieldView<float>& own);
+  FieldView<float> like_wide(const FieldView<float>& own);
 
   std::shared_ptr<KrylovSolver<double>> wide_;
   std::unique_ptr<KrylovSolver<float>> narrow_;

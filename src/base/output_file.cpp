@@ -120,9 +120,9 @@ std::string written_path(const std::string& path) {
   constexpr int max_links = 40;
   for (int links = 0; fs::is_symlink(fs::symlink_status(target, error)); ++links) {
     if (links == max_links) fail_at(path, ELOOP);
-    const fs::path behind = fs::read_symlink(target, error);
+    const fs::path linked = fs::read_symlink(target, error);
     if (error) fail_at(path, error.value());
-    target = target.parent_path() / behind;
+    target = target.parent_path() / linked;
   }
   return target.string();
 }

@@ -8,7 +8,7 @@
 
 namespace heddle::cuda {
 
-void queue_behind(CUstream_st* later, CUstream_st* earlier, int gpu) {
+void queue_after(CUstream_st* later, CUstream_st* earlier, int gpu) {
   if (later == earlier) return;
   const OnGpu here({1, gpu, nullptr, nullptr});
   const Event event = make_event();

@@ -11,7 +11,7 @@ namespace heddle::cuda {
 /// Work queued on `later` from here on waits for the work now on `earlier`; no host waits. Both are
 /// streams of the GPU, whose default stream is cudaStreamLegacy here. While `earlier` is being
 /// captured, `later` joins that capture.
-void queue_behind(CUstream_st* later, CUstream_st* earlier, int gpu);
+void queue_after(CUstream_st* later, CUstream_st* earlier, int gpu);
 
 /// Throws `Error` (usage) for a stream of another GPU.
 void check_stream(CUstream_st* stream, int gpu);

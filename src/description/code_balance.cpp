@@ -49,7 +49,7 @@ class RecentRows {
   RecentRows(Index columns, long long most)
       : max_(most),
         before_(size_of(columns), none),
-        behind_(size_of(columns), none),
+        after_(size_of(columns), none),
         is_here_(size_of(columns)) {}
 
   /// True if the row was in the cache; it is in front afterwards.
@@ -71,14 +71,14 @@ class RecentRows {
   static std::size_t at(Index row) { return static_cast<std::size_t>(row); }
 
   void take_out(Index row) {
-    const Index before = before_[at(row)], behind = behind_[at(row)];
-    (before == none ? first_ : behind_[at(before)]) = behind;
-    (behind == none ? last_ : before_[at(behind)]) = before;
+    const Index before = before_[at(row)], after = after_[at(row)];
+    (before == none ? first_ : after_[at(before)]) = after;
+    (after == none ? last_ : before_[at(after)]) = before;
     is_here_[at(row)] = false;
   }
   void put_in_front(Index row) {
     before_[at(row)] = none;
-    behind_[at(row)] = first_;
+    after_[at(row)] = first_;
     (first_ == none ? last_ : before_[at(first_)]) = row;
     first_ = row;
     is_here_[at(row)] = true;
@@ -86,7 +86,7 @@ class RecentRows {
 
   long long max_, count_ = 0;
   Index first_ = none, last_ = none;
-  std::vector<Index> before_, behind_;
+  std::vector<Index> before_, after_;
   std::vector<bool> is_here_;
 };
 

@@ -64,8 +64,8 @@ std::optional<MultigridAdvice> multigrid_advice(const AnyMatrix& matrix, const D
   if (matrix.entries() == 0 || matrix.rows() != matrix.columns()) return std::nullopt;
   MultigridAdvice refused;
   // Hierarchies took 6 to 14 times the bytes of their matrices.
-  constexpr double bytes_beside = 15;
-  const double needed = bytes_beside * static_cast<double>(matrix.entries()) *
+  constexpr double bytes_factor = 15;
+  const double needed = bytes_factor * static_cast<double>(matrix.entries()) *
                         static_cast<double>(matrix.entry_bytes());
   if (needed > static_cast<double>(device.available_memory())) {
     refused.why_not = "not tried: it might take more memory than is available";

@@ -35,10 +35,10 @@ class ExchangedProduct final : public DeviceProduct {
                           boundary);
     }
     std::byte* const halo = static_cast<std::byte*>(boundary_x) + copied_rows_.size() * row_bytes_;
-    const bool beside = mode != ExchangeMode::vector;
+    const bool is_concurrent = mode != ExchangeMode::vector;
     const auto fetch = [&] {
       exchange_.meet();
-      exchange_.fetch(halo, beside, stream);
+      exchange_.fetch(halo, is_concurrent, stream);
     };
     const auto copy_rows = [&](const Stream& on) {
       if (!copied_rows_.empty()) gather_rows(copied_rows_, row_bytes_, x, boundary_x, on);
@@ -48,7 +48,7 @@ class ExchangedProduct final : public DeviceProduct {
     interior(stream);
     if (mode == ExchangeMode::task && may_overlap) {
       exchange_.mark_interior(stream);
-      const Stream other = exchange_.beside(stream);
+      const Stream other = exchange_.other_stream(stream);
       copy_rows(other);
       fetch();
       boundary(other);
@@ -56,7 +56,7 @@ class ExchangedProduct final : public DeviceProduct {
     } else {
       copy_rows(stream);
       if (mode == ExchangeMode::task) fetch();
-      if (beside) exchange_.await(stream);
+      if (is_concurrent) exchange_.await(stream);
       boundary(stream);
     }
     exchange_.finish(stream);
@@ -81,12 +81,12 @@ class ExchangedProduct final : public DeviceProduct {
       peers_->exchange(x, boundary_x, stream);
       interior(stream);
     } else {
-      const Stream beside = peers_->fork(stream);
-      peers_->exchange(x, boundary_x, beside);
+      const Stream other = peers_->fork(stream);
+      peers_->exchange(x, boundary_x, other);
       peers_->begin(stream);
       interior(stream);
       peers_->mark_interior(stream);
-      if (overlaps) boundary(beside);
+      if (overlaps) boundary(other);
       peers_->join(stream);
     }
     if (!overlaps) boundary(stream);

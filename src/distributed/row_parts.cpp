@@ -134,12 +134,12 @@ std::vector<Index> order_of_groups(const GivenRows& given, Index& interior_group
 
 /// Writes a window in the order of `Basis::make`, which is that of one process.
 Index* put_window(const GivenRows& given, Index first, Index end, Index* to) {
-  Index* const behind = to + (end - first);
-  std::iota(to, behind, first);
-  if (end - first == 1) return behind;
+  Index* const sorted_end = to + (end - first);
+  std::iota(to, sorted_end, first);
+  if (end - first == 1) return sorted_end;
   const auto length = [&](Index row) { return given.end(row) - given.begin(row); };
-  std::stable_sort(to, behind, [&](Index a, Index b) { return length(a) > length(b); });
-  return behind;
+  std::stable_sort(to, sorted_end, [&](Index a, Index b) { return length(a) > length(b); });
+  return sorted_end;
 }
 
 }  // namespace

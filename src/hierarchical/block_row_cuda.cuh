@@ -164,9 +164,9 @@ __device__ inline void count_entry(int leaf, int* count) {
   const bool is_head = lane == 0 || other != leaf;
   const unsigned heads = __ballot_sync(all_lanes, is_head);
   if (!is_head || leaf < 0) return;
-  const unsigned behind = heads & (~1U << lane);
+  const unsigned later_heads = heads & (~1U << lane);
   const unsigned next =
-      behind != 0 ? static_cast<unsigned>(__ffs(static_cast<int>(behind))) - 1 : 32;
+      later_heads != 0 ? static_cast<unsigned>(__ffs(static_cast<int>(later_heads))) - 1 : 32;
   atomicAdd(count + leaf, static_cast<int>(next - lane));
 }
 

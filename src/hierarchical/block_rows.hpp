@@ -21,14 +21,14 @@ class BlockColumns {
   Counts counts(const PatternView& pattern, int log2_size, Index block_row) {
     const Offset first = Offset(block_row) << log2_size;
     const Offset end = std::min<Offset>(pattern.rows, first + (Offset(1) << log2_size));
-    const Offset behind = pattern.offsets[end];
+    const Offset after = pattern.offsets[end];
     blocks_.clear();
-    for (Offset i = pattern.offsets[first]; i < behind;) {
+    for (Offset i = pattern.offsets[first]; i < after;) {
       // Entries of one block that lie together are counted at once: a counter waits for itself.
       const Offset run = i;
       const Index block = pattern.column[i] >> log2_size;
       do ++i;
-      while (i < behind && pattern.column[i] >> log2_size == block);
+      while (i < after && pattern.column[i] >> log2_size == block);
       int& entries = entries_[static_cast<std::size_t>(block)];
       if (entries == 0) blocks_.push_back(block);
       entries += static_cast<int>(i - run);

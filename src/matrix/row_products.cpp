@@ -156,7 +156,7 @@ Index find_product(const PatternView& a, const PatternView& b, const Stream& hos
   offsets = Array<Offset>(rows + 1);
   if (terms != nullptr) terms->first = Array<Offset>(rows + 1);
   std::vector<FoundChunk> chunks(rows / chunk + 1);
-  const int team = team_beside(team_size(host, a.entries() * 8LL), a.entries(), b.columns);
+  const int team = team_with_columns(team_size(host, a.entries() * 8LL), a.entries(), b.columns);
   std::vector<FoundRows> found(static_cast<std::size_t>(team));
   numbered_shares(team, a.rows, product_rows_at_once, [&](int thread, auto&& for_each) {
     MetColumns met(b.columns);
@@ -202,7 +202,7 @@ Index find_numbers(const PatternView& a, const PatternView& b, const Stream& hos
   constexpr auto chunk = static_cast<Index>(product_rows_at_once);
   offsets = Array<Offset>(rows + 1);
   std::vector<FoundChunk> chunks(rows / chunk + 1);
-  const int team = team_beside(team_size(host, a.entries() * 8LL), a.entries(), b.columns);
+  const int team = team_with_columns(team_size(host, a.entries() * 8LL), a.entries(), b.columns);
   const Offset longest_of_b = parallel_reduce(
       team, b.rows, Offset(0),
       [&](Index row, Offset& longest) {
@@ -308,7 +308,7 @@ void adjoint_pattern(const PatternView& a, const Stream& host, Array<Offset>& of
   offsets = Array<Offset>(static_cast<std::size_t>(a.columns) + 1);
   UnsetArray<Index> rows(entries);
   UnsetArray<Offset> places(entries);
-  const int team = team_beside(team_size(host, a.entries() * 4LL), a.entries(), a.columns);
+  const int team = team_with_columns(team_size(host, a.entries() * 4LL), a.entries(), a.columns);
   or_refuse_memory("numbers of a team",
                    static_cast<std::size_t>(team) * static_cast<std::size_t>(a.columns),
                    sizeof(Index), [&] { turn_by_parts(a, team, offsets, rows, places); });

@@ -91,7 +91,7 @@ long long RefinedSolver::memory() const {
   return narrow_->memory() + static_cast<long long>(between_.size() * sizeof(float));
 }
 
-FieldView<float> RefinedSolver::beside_wide(const FieldView<float>& own) {
+FieldView<float> RefinedSolver::like_wide(const FieldView<float>& own) {
   if (have_same_layout_) return own;
   const FieldView<double> r = wide_->residual();
   return {between_.data(), r.size, r.components, wide_->matrix().vector_layout(), r.basis};
@@ -132,15 +132,15 @@ detail::RunResult<double> RefinedSolver::run_over_floats(const detail::RunOf<dou
   }
   const auto& place = solver.fields.first();
   const FieldView<float>&r = place.residual, x = place.kept;
-  const FieldView<float> r_beside = beside_wide(r), x_beside = beside_wide(x);
-  detail::narrow_field(scale_, run.r, r_beside, stream);
-  if (!have_same_layout_) permute<float>(r_beside, r, 1, stream);
+  const FieldView<float> r_like_wide = like_wide(r), x_like_wide = like_wide(x);
+  detail::narrow_field(scale_, run.r, r_like_wide, stream);
+  if (!have_same_layout_) permute<float>(r_like_wide, r, 1, stream);
   fill<float>(0, x, stream);
   const detail::RunOf<float> narrow{0, x, r, &limits};
   detail::RunResult<double> result;
   solver.loops.over(solver.loops.iterated()).run({&narrow, 1}, {&result, 1});
-  if (!have_same_layout_) permute<float>(x, x_beside, 1, stream);
-  detail::add_widened(1 / scale_, x_beside, run.x, stream);
+  if (!have_same_layout_) permute<float>(x, x_like_wide, 1, stream);
+  detail::add_widened(1 / scale_, x_like_wide, run.x, stream);
   history_.assign(result.history.begin(), result.history.end());
   for (double& squared : history_) squared /= squared_scale;
   result.history = history_;

@@ -145,7 +145,7 @@ void multiply(const SlicedOperator<S>& matrix, std::span<const FieldView<const S
       matrix.plan().cpu.prefetch_x,
       matrix.plan().cpu.prefetch_matrix / static_cast<Offset>(sizeof(Stored)),
       kept,
-      bytes.data() + (bytes.size() - static_cast<std::size_t>(matrix.entry().bytes_behind))};
+      bytes.data() + (bytes.size() - static_cast<std::size_t>(matrix.entry().trailing_bytes))};
   const auto rows = [&]<class Store>(std::size_t k, Index begin, Index end, const Store& store) {
     const auto product = has_avx2() ? product_rows_avx2<T, Stored, S, Store>
                                     : product_rows_baseline<T, Stored, S, Store>;
@@ -230,7 +230,7 @@ EntryTableHandle<S> encoded_table(const std::shared_ptr<const EntryDefinition>& 
   table->text = kept_as(code_name<Code>(), "encoded", text_of<S>(*definition));
   table->exact = kept_as(code_name<Code>(), "encoded", text_of<sum_t<S>>(*definition));
   table->is_encoded = true;
-  table->bytes_behind =
+  table->trailing_bytes =
       is_dictionary ? dictionary_code::max_values * definition->size() * static_cast<int>(sizeof(S))
                     : static_cast<int>(sizeof(CodeWord));
   return table;

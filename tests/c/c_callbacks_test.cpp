@@ -225,9 +225,9 @@ TEST(CCallbacks, MessagesAreOfTheThread) {
       ASSERT_TRUE(names(problem)) << message(context);
     }
   };
-  std::thread beside(repeat, "a");
+  std::thread other(repeat, "a");
   repeat("a-longer-name-of-nothing");
-  beside.join();
+  other.join();
 }
 
 }  // namespace

@@ -197,7 +197,7 @@ TEST_F(Hierarchical, SolvesLeastSquares) {
   EXPECT_NE(text.out.find("memory     leaves "), std::string::npos) << text.out;
 }
 
-TEST_F(Hierarchical, MeasuresProductsBesidePlans) {
+TEST_F(Hierarchical, MeasuresProductsWithPlans) {
   folder.write("a.mtx",
                "%%MatrixMarket matrix coordinate real general\n4 6 3\n1 1 1\n4 6 2\n2 3 1\n");
   const Result dynamic = run({"spmv", "a.mtx", "--storage", "hisparse,schedule=tree", "--adjoint",

@@ -30,7 +30,7 @@ TEST_F(Pipes, OutputIntoARedirection) {
   EXPECT_EQ(files(), (Names{"a.mtx", "x.mtx", "y.mtx"}));
 }
 
-TEST_F(Pipes, OutputBehindWhatIsThere) {
+TEST_F(Pipes, OutputAfterWhatIsThere) {
   folder.write("log", "before\n");
   const Result result =
       shell("$heddle solve a.mtx --quiet -o /dev/stdout >> log; echo after >> log");

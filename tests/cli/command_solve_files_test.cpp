@@ -20,13 +20,14 @@ class SolveFiles : public CommandLine {
     folder.write("c.mtx", tridiagonal("complex", "4 1", "-1 0"));
   }
   static std::string tridiagonal(const std::string& field, const std::string& diagonal,
-                                 const std::string& beside) {
+                                 const std::string& off_diagonal) {
     std::string lines;
     for (int i = 1; i <= n; ++i) {
       const std::string at = std::to_string(i), next = std::to_string(i + 1);
       lines += at + " " + at + " " + diagonal + "\n";
       if (i < n)
-        lines += at + " " + next + " " + beside + "\n" + next + " " + at + " " + beside + "\n";
+        lines += at + " " + next + " " + off_diagonal + "\n" + next + " " + at + " " +
+                 off_diagonal + "\n";
     }
     return "%%MatrixMarket matrix coordinate " + field + " general\n6 6 16\n" + lines;
   }

@@ -60,10 +60,10 @@ CsrMatrix<real<double>> soft_chain(Index rows, double ground, Generator& generat
   auto chain = long_chain(rows);
   for (Index i = 0; i < rows; ++i) {
     const double before = spring[static_cast<std::size_t>(i)];
-    const double behind = spring[static_cast<std::size_t>(i) + 1];
+    const double after = spring[static_cast<std::size_t>(i) + 1];
     for (Offset at = chain.offsets()[i]; at < chain.offsets()[i + 1]; ++at) {
       const Index j = chain.column()[at];
-      chain.values()[at] = j < i ? -before : j > i ? -behind : before + behind + ground;
+      chain.values()[at] = j < i ? -before : j > i ? -after : before + after + ground;
     }
   }
   return chain;

@@ -249,7 +249,7 @@ TEST(TreeEdits, KeepSchedulesThatTheyMend) {
 
 /// The list of changes to mend grows neither with batches that touch many leaves nor with empty
 /// ones.
-TEST(TreeEdits, KeepFewChangesBesideASchedule) {
+TEST(TreeEdits, KeepFewChangesWithASchedule) {
   using E = real<double>;
   Seed seed(37);
   auto map = map_of(random_matrix<E>({.rows = 900, .columns = 700, .per_row = 3}, seed.generator));
@@ -271,11 +271,11 @@ TEST(TreeEdits, KeepFewChangesBesideASchedule) {
   bool keeps_schedules = true;
   for (int step = 0; step < leaves; ++step) {
     matrix = matrix.edited(one);
-    const long long beside = HierarchicalMatrix<E>::held_memory({first, matrix}) - held(first);
+    const long long added = HierarchicalMatrix<E>::held_memory({first, matrix}) - held(first);
     keeps_schedules = held(matrix) >= schedules + matrix.memory().tree();
     EXPECT_EQ(keeps_schedules, step < leaves / 8) << "step " << step << " of " << leaves;
     if (!keeps_schedules) break;
-    EXPECT_GE(beside, (step + 1) * static_cast<long long>(sizeof(detail::LeafChange)));
+    EXPECT_GE(added, (step + 1) * static_cast<long long>(sizeof(detail::LeafChange)));
   }
   EXPECT_FALSE(keeps_schedules);
   // If a leaf stays in place, both schedules keep the places of all leaves.

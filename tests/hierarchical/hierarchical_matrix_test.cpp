@@ -142,7 +142,7 @@ TEST(HierarchicalStorage, RefusesInOneLine) {
   EXPECT_THROW(moved.entries(), Error);  // NOLINT(bugprone-use-after-move)
 }
 
-TEST(HierarchicalStorage, LeavesNothingBehindWhereMemoryRunsOut) {
+TEST(HierarchicalStorage, FreesAllWhereMemoryRunsOut) {
   Seed seed(16);
   using E = real<double>;
   const CsrMatrix<E> matrix = random_matrix<E>({.rows = 300, .columns = 300}, seed.generator);

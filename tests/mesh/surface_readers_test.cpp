@@ -219,7 +219,7 @@ TEST(StlSurface, TakesKeywordsAsOthersWriteThem) {
 }
 
 /// Programs pad blocks, or append a few bytes of their own; an additional triangle would be lost.
-TEST(StlSurface, TakesBytesBehindItsTriangles) {
+TEST(StlSurface, TakesBytesAfterItsTriangles) {
   expect_welded(from_stl(binary_stl() + "\n"));
   expect_welded(from_stl(binary_stl() + std::string(49, 'x')));
   expect_welded(from_stl(binary_stl() + std::string(4096, '\0')));

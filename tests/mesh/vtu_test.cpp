@@ -109,7 +109,7 @@ void expect_doubles(const Vtu& vtu, const std::string& name, const std::string& 
   EXPECT_EQ(values_of<double>(array), values);
 }
 
-TEST(Vtu, HoldsArraysBehindItsXml) {
+TEST(Vtu, HoldsArraysAfterItsXml) {
   const TemporaryFolder folder;
   write_vtu(folder / "a.vtu", {position, tetrahedron, point_data, cell_data});
   EXPECT_EQ(folder.files(), 1u);

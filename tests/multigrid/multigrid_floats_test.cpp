@@ -83,8 +83,8 @@ TEST(LevelsInFloats, TakeNearlySingularGauges) {
     for (int k = 0; k < 2; ++k) g.view().at(i, k) = rotations.back()(k, 0);
   }
   for (Index i = 0; i < tiles.count(); ++i) {
-    const Index beside = i % side + 1 < side ? i + 1 : i + 1 - side;
-    for (const Index j : {beside, (i + side) % tiles.count()}) {
+    const Index next = i % side + 1 < side ? i + 1 : i + 1 - side;
+    for (const Index j : {next, (i + side) % tiles.count()}) {
       const auto at = [&](Index k) { return rotations[static_cast<std::size_t>(k)]; };
       tiles.at(i, j) = -at(i) * at(j).transpose();
       tiles.at(j, i) = tiles.at(i, j).transpose();

@@ -329,9 +329,9 @@ TEST(CoarseInverse, IsDefiniteWhereAMatrixIsAlmostSingular) {
 
 TEST(CoarseInverse, TellsWhatIsNoNumberFromWhatIsNegative) {
   using Limits = std::numeric_limits<double>;
-  const auto kind_for = [](double diagonal, double beside) {
+  const auto kind_for = [](double diagonal, double off_diagonal) {
     TileMatrix a = tiles_of(from_dense(Eigen::MatrixXd{{1, 1, 1}, {1, 1, 1}, {1, 1, 1}}));
-    a.values[8] = diagonal, a.values[1] = a.values[3] = beside;
+    a.values[8] = diagonal, a.values[1] = a.values[3] = off_diagonal;
     try {
       coarse_inverse(a, 1e-10);
     } catch (const Error& error) {

@@ -369,7 +369,7 @@ CsrMatrix<block<double, 3, 3>> uneven_path(double coupling) {
   return assemble<block<double, 3, 3>>(tiles);
 }
 
-TEST(MultigridNewValues, ShowAnEigenvalueThatGrowsBesideUnevenDiagonalTiles) {
+TEST(MultigridNewValues, ShowAnEigenvalueThatGrowsNextToUnevenDiagonalTiles) {
   Operator<block<double, 3, 3>> A(uneven_path(0.2), Plan{});
   auto multigrid = std::make_shared<Multigrid<double>>(make_multigrid(A, {.coarsest = 50}));
   EXPECT_LE(multigrid->report().levels.front().largest, 1.4);

@@ -240,7 +240,7 @@ def test_each_device_has_one_name():
     assert A.H.operator("auto").gpu == A.operator(auto).gpu
 
 
-def test_what_queued_solves_use_goes_behind_the_solver():
+def test_what_queued_solves_use_goes_after_the_solver():
     names = list(vars(heddle.Solver(np.eye(2))))
     assert names.index("_own") < names.index("_queued")
 

@@ -359,7 +359,7 @@ def test_places_that_would_end_the_process_are_named(form, dtype, spoil, words):
             call(spoiled(form, dtype, spoil))
 
 
-def test_entries_behind_the_last_row_are_none():
+def test_entries_after_the_last_row_are_none():
     A = random_sparse(9).tocsc()
     expected = heddle.Matrix(A)
     A.indices, A.data = np.append(A.indices, [-7, 10**6]), np.append(A.data, [1.0, 2.0])

@@ -38,7 +38,7 @@ def test_prediction_measures_nothing():
     assert profile.content["records"][0]["search"] == "predict"
 
 
-def test_what_is_tuned_beside_the_plan_of_one_matrix():
+def test_what_is_tuned_besides_the_plan_of_one_matrix():
     A, B = heddle.generate("poisson", 600), heddle.generate("poisson", 900)
     short = {"threads": 1, "seconds": 0.1, "max_runs": 3}
     domain = heddle.tune({"a": A, "b": B}, "product", domain="grids", tightness=0.2, **short)

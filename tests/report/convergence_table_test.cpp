@@ -163,8 +163,8 @@ TEST(ConvergenceTable, HasASecondNumberWhereItIsNamed) {
   table.end({.status = Status::converged,
              .iterations = 2,
              .value = 1e-9,
-             .beside = 0.0625,
-             .last_beside = 0.03125},
+             .second = 0.0625,
+             .last_second = 0.03125},
             {1, 0.25, 2e-9});
   ASSERT_EQ(lines.size(), 5U);
   EXPECT_EQ(lines.front(), ConvergenceTable::headings(names));

@@ -20,7 +20,7 @@ TuneReport with_times(Search search, double factor, double seconds) {
   return report;
 }
 
-TEST(ResultsSection, HoldsSearchesBesideOneAnother) {
+TEST(ResultsSection, HoldsSearchesNextToOneAnother) {
   const nlohmann::json full = summary_json(with_times(Search::full, 1, 200)),
                        pruned = summary_json(with_times(Search::pruned, 1.25, 4));
   const std::string page = results_section({full, pruned});

@@ -192,7 +192,7 @@ TEST(AnyOperator, OneThatWasMovedFromAnswersNothing) {
   expect_refused([&] { static_cast<void>(A.precision()); });
 }
 
-TEST(AnySolver, HandsOutTheSolverBehindIt) {
+TEST(AnySolver, HandsOutItsSolver) {
   Seed seed(5803);
   const AnyOperator A(both(random_positive_definite_matrix<E>(n, 6, seed.generator))[1], Plan{},
                       Device::cpu(2));

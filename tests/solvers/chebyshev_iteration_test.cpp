@@ -338,7 +338,7 @@ TEST(ChebyshevIteration, FollowsTheValuesOfTheMatrix) {
   EXPECT_EQ(solver.solve(b, x).interval->upper, second.interval->upper);
 }
 
-TEST(ChebyshevIteration, EstimatesBesideANullSpace) {
+TEST(ChebyshevIteration, EstimatesWithANullSpace) {
   using E = quaternion<double>;
   Generator generator(5109);
   const auto [matrix, null_vector] = random_laplacian<E>(80, 3, generator);

@@ -38,7 +38,7 @@ TEST(LoopBody, IsEvenAndLeavesLeastOfARunOverABasis) {
   }
 }
 
-TEST(LoopBody, ComesBehindTwoIterationsOfAGraphWithoutABasis) {
+TEST(LoopBody, ComesAfterTwoIterationsOfAGraphWithoutABasis) {
   EXPECT_EQ(iterations_before_body(LoopForm::graph, 0), 2);
   EXPECT_EQ(iterations_before_body(LoopForm::graph, 30), 0);
   EXPECT_EQ(iterations_before_body(LoopForm::replay, 0), 0);

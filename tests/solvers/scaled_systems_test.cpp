@@ -160,7 +160,7 @@ TEST(ScaledSystem, ResidualsAreThoseOfTheCaller) {
 
 /// The 40 rows of a Laplacian, solved outside its null space.
 template <class S>
-void expect_honest_beside_a_null_space(const Scales& scales) {
+void expect_honest_with_a_null_space(const Scales& scales) {
   using E = real<S>;
   Generator generator(3);
   auto [matrix, null_vector] = random_laplacian<E>(40, 2, generator);
@@ -185,10 +185,10 @@ void expect_honest_beside_a_null_space(const Scales& scales) {
 TEST(ScaledSystem, WithANullSpace) {
   for (const Scales& scales :
        {Scales{1e-200, 1e200}, Scales{1e200, 1e-200}, Scales{1e-100, 1e-90}, Scales{1, 1e-310}}) {
-    expect_honest_beside_a_null_space<double>(scales);
+    expect_honest_with_a_null_space<double>(scales);
   }
   for (const Scales& scales : {Scales{1e-20, 1e20}, Scales{1e20, 1e-20}, Scales{1, 1e-30}}) {
-    expect_honest_beside_a_null_space<float>(scales);
+    expect_honest_with_a_null_space<float>(scales);
   }
 }
 

@@ -282,7 +282,7 @@ TEST(StoredFloatPlan, GoesOnWithTheMatrixWhereFloatsDoNotSuffice) {
 }
 
 /// The matrix in floats is not singular, or has other null vectors.
-TEST(StoredFloatPlan, SolvesBesideANullSpace) {
+TEST(StoredFloatPlan, SolvesWithANullSpace) {
   using E = quaternion<double>;
   for (const unsigned seed : {86, 87, 88, 89}) {
     SCOPED_TRACE("seed " + std::to_string(seed));

@@ -162,7 +162,7 @@ void expect_units(unsigned number) {
   const Operator<E> A(matrix, parse_plan("CSR,iteration-precision=unit"));
   const Offset slots = A.pattern().slots;
   const S* const words = reinterpret_cast<const S*>(A.iterated().stored_values().data());
-  const S* const table = table_behind<Kept>(words, slots);
+  const S* const table = trailing_table<Kept>(words, slots);
   CsrMatrix<E> decoded = matrix;
   for (Offset i = 0; i < slots; ++i) {
     const E is = PackedValues<Kept>{words}(i, 0).load(table);

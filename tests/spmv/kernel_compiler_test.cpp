@@ -196,7 +196,7 @@ TEST_F(KernelCompiler, ADamagedImageIsCompiledAgain) {
   EXPECT_TRUE(compile_kernel(quaternion_product(), 90).cached);
 }
 
-TEST_F(KernelCompiler, WritesNothingBesideTheCache) {
+TEST_F(KernelCompiler, WritesNothingNextToTheCache) {
   compile_kernel(quaternion_product(), 90);
   EXPECT_EQ(cached_files(), 1u);
   EXPECT_TRUE(fs::is_empty(folders().folder / "home"));

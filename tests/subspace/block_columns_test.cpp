@@ -65,7 +65,7 @@ TEST(BlockColumns, KeepTheLeastResidualOfAnInconsistentSystem) {
   }
 }
 
-TEST(BlockColumns, ConvergeBesideAnInconsistentOne) {
+TEST(BlockColumns, ConvergeWithAnInconsistentOne) {
   const Operator<E> A(neumann(), parse_plan("CSR"));
   BlockConjugateGradient solver(A);
   for (const double part : {1e-8, 1e-3, 1.0}) {

@@ -229,9 +229,9 @@ TEST(Lobpcg, JacobiHelpsWhereTheDiagonalVaries) {
   for (Index i = 0; i < rows; ++i) {
     tiles.at(i, i) = (1.0 + i * i) * Eigen::MatrixXd::Identity(4, 4);
     if (i == 0) continue;
-    const Eigen::MatrixXd beside = random_tile<E>(seed.generator, 0.4);
-    tiles.at(i, i - 1) = beside;
-    tiles.at(i - 1, i) = beside.transpose();
+    const Eigen::MatrixXd off_diagonal = random_tile<E>(seed.generator, 0.4);
+    tiles.at(i, i - 1) = off_diagonal;
+    tiles.at(i - 1, i) = off_diagonal.transpose();
   }
   const auto matrix = tiles.assemble();
   const Eigen::VectorXd expected = eigenvalues_of(expansion_of(matrix));

@@ -66,7 +66,7 @@ TEST(ChosenPlan, KeepsWhatVectorsLeaveRoomForInL2) {
   EXPECT_EQ(none.gpu.l2_percent, 0);
 }
 
-TEST(ChosenPlan, CountsVectorsInDoubleBesideAMatrixInFloats) {
+TEST(ChosenPlan, CountsVectorsInDoubleWithAMatrixInFloats) {
   const Plan plan = plan_for(300000, 300000, 20, StoredScalar::single);
   EXPECT_EQ(plan.layout.stored, StoredScalar::single);
   EXPECT_EQ(plan.gpu.l2_percent, 0);

@@ -25,8 +25,8 @@ inline std::optional<ModelProblem> model_problem_of(int count, char** arguments,
     ModelProblem problem{arguments[1], 0};
     const std::string_view size = arguments[2];
     const char* const end = size.data() + size.size();
-    const auto [behind, error] = std::from_chars(size.data(), end, problem.rows);
-    const bool is_number = error == std::errc() && behind == end && problem.rows >= 4;
+    const auto [after, error] = std::from_chars(size.data(), end, problem.rows);
+    const bool is_number = error == std::errc() && after == end && problem.rows >= 4;
     if (is_number && (problem.name == "poisson" || problem.name == "elasticity")) return problem;
   }
   std::fprintf(stderr, "usage: %s poisson|elasticity ROWS [%s...]\n", program, others);

@@ -78,7 +78,7 @@ class Lattice : public Pattern {
     return static_cast<Index>(to < 0 ? to + rows_ : to);
   }
   /// On an open lattice there is nothing beyond either end: -1.
-  Index beside(Index v, const Step& step) const {
+  Index next_to(Index v, const Step& step) const {
     const Offset to = v + distance(step);
     return to < 0 || to >= rows_ ? -1 : static_cast<Index>(to);
   }
@@ -150,7 +150,7 @@ class TetrahedralMesh final : public Lattice {
   void columns(Index v, std::vector<Index>& columns) const override {
     columns = {v};
     const auto add = [&](const Step& step) {
-      const Index to = beside(v, step);
+      const Index to = next_to(v, step);
       if (to >= 0) columns.push_back(to);
     };
     for (const Step& step :
@@ -161,12 +161,12 @@ class TetrahedralMesh final : public Lattice {
     add_diagonals(v, face_yz, {0, 1, 0}, {0, 0, 1}, columns);
     add_diagonals(v, face_zx, {0, 0, 1}, {1, 0, 0}, columns);
     if (is_cut(v)) add({1, 1, 1});
-    const Index below = beside(v, {-1, -1, -1});
+    const Index below = next_to(v, {-1, -1, -1});
     if (below >= 0 && is_cut(below)) columns.push_back(below);
     const bool at_hub = is_hub(v, every);
     for (const Step& step : around_hub_) {
       if (at_hub) add(step);
-      const Index from = beside(v, {-step[0], -step[1], -step[2]});
+      const Index from = next_to(v, {-step[0], -step[1], -step[2]});
       if (from >= 0 && is_hub(from, every)) columns.push_back(from);
     }
     sort_once(columns);
@@ -184,9 +184,9 @@ class TetrahedralMesh final : public Lattice {
       return Step{i * a[0] + j * b[0], i * a[1] + j * b[1], i * a[2] + j * b[2]};
     };
     const auto add = [&](int i, int j, int corner_i, int corner_j, bool rising) {
-      const Index to = beside(v, sum(i, j));
+      const Index to = next_to(v, sum(i, j));
       // A face is cut only where its lowest corner exists.
-      const Index corner = beside(v, sum(corner_i, corner_j));
+      const Index corner = next_to(v, sum(corner_i, corner_j));
       if (to >= 0 && corner >= 0 && (chance(face, corner) < 0.5) == rising) columns.push_back(to);
     };
     add(1, 1, 0, 0, true);

@@ -181,13 +181,13 @@ std::string why_too_large(const ProblemName& problem, const Device& device) {
   const double entries = problem.rows * problem.row_length;
   const double expanded = entries * tile * (scalar + 4), blocked = entries * tile * scalar;
   const double own = expected_bytes(problem);
-  const double beside = problem.assembly ? bytes_of_elements(problem, device.on_gpu()) : 0;
+  const double elements = problem.assembly ? bytes_of_elements(problem, device.on_gpu()) : 0;
   // On a CPU, measured for a million rows of 3x3 blocks, and for half a million quaternions.
   constexpr double processes = 0.5e9;
   const double needed = problem.hierarchical ? bytes_of_trees(problem)
                         : device.on_gpu()
-                            ? beside + 2 * own + 2 * expanded + 2 * blocked
-                            : beside + 8 * own + 3.5 * expanded + 3 * blocked + processes;
+                            ? elements + 2 * own + 2 * expanded + 2 * blocked
+                            : elements + 8 * own + 3.5 * expanded + 3 * blocked + processes;
   const auto available = static_cast<double>(Device::cpu().available_memory());
   const auto gigabytes = [](double bytes) {
     return std::to_string(std::llround(bytes / 1e9)) + " GB";

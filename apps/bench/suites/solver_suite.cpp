@@ -80,7 +80,7 @@ double check(SolverContender& contender, const Problem& problem, double toleranc
 }
 
 /// Limit for another library: some iterate up to their limit with numbers that are not finite.
-long long max_iterations_beside(const std::vector<SolverContender>& solved) {
+long long max_iterations_of_others(const std::vector<SolverContender>& solved) {
   constexpr long long few = 500, times_as_many = 5;
   long long most = 0;
   for (const SolverContender& contender : solved) {
@@ -315,7 +315,7 @@ void measure(Session& session, const Problem& problem, const OwnSystems& own,
   long long most = extent.max_iterations;
   for (std::size_t i = 0; i < contenders.size(); ++i) {
     SolverContender& contender = contenders[i];
-    if (i == own.plans.size()) most = std::min(most, max_iterations_beside(contenders));
+    if (i == own.plans.size()) most = std::min(most, max_iterations_of_others(contenders));
     if (!contender.is_running()) continue;
     session.doing(quantity.name + ", solving by " +
                   (i < own.plans.size() ? "Heddle" : contender.candidate.library));

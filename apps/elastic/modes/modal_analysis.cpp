@@ -63,20 +63,20 @@ std::vector<Block> modal_mass(const Model& model) {
 }
 
 void check_count(const Model& model, int count, int rigid) {
-  const std::string beside =
+  const std::string besides =
       rigid == 0 ? ""
                  : " besides the " + std::to_string(rigid) + " rigid motions that nothing prevents";
   if (count + rigid > model.unknowns()) {
     detail::malformed_file("analysis.count is " + std::to_string(count) + ", but " +
                            std::to_string(model.unknowns()) + " unknowns do not have " +
-                           std::to_string(count) + " modes" + beside);
+                           std::to_string(count) + " modes" + besides);
   }
   constexpr int most = EigenOptions::max_pairs;
   if (count + rigid > most) {
     const int left = most - rigid;
     detail::malformed_file("analysis.count is " + std::to_string(count) + "; " +
                            (left > 0 ? "at most " + std::to_string(left) : "no") +
-                           " modes can be found" + beside);
+                           " modes can be found" + besides);
   }
 }
 

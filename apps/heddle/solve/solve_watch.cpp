@@ -84,8 +84,8 @@ void SolveWatch::end(const LeastSquaresReport& report) {
        .iterations = report.iterations,
        .seconds = report.iterate_seconds,
        .value = report.gradient,
-       .beside = report.residual,
-       .last_beside = history.residuals.empty() ? report.residual : history.residuals.back()},
+       .second = report.residual,
+       .last_second = history.residuals.empty() ? report.residual : history.residuals.back()},
       history.gradients);
 }
 

@@ -80,7 +80,7 @@ class GmshReader {
       scan_.fail(malformed, "a partitioned mesh is not supported; save it as a whole");
     } else {
       // Some writers do not put a line end after bytes.
-      if (!scan_.skip_behind(end, !Numbers::is_binary)) {
+      if (!scan_.skip_past(end, !Numbers::is_binary)) {
         scan_.fail(malformed, "section " + in_quotes(keyword) + " does not end");
       }
       return;

@@ -69,9 +69,9 @@ std::string with_lines_joined(std::string_view text) {
     if (joined[i] == '#') is_comment = true;
     if (joined[i] == '\n' || joined[i] == '\r') is_comment = false;
     if (joined[i] != '\\' || is_comment) continue;
-    const std::string_view behind = text.substr(i + 1);
+    const std::string_view after = text.substr(i + 1);
     const std::size_t line_end =
-        behind.starts_with("\r\n") ? 2 : behind.starts_with('\n') || behind.starts_with('\r');
+        after.starts_with("\r\n") ? 2 : after.starts_with('\n') || after.starts_with('\r');
     if (line_end > 0) joined.replace(i, 1 + line_end, 1 + line_end, ' ');
   }
   return joined;
@@ -227,11 +227,11 @@ class ObjReader {
 
   long long number(std::string_view digits, std::string_view word) const {
     long long value = 0;
-    const auto [behind, error] = std::from_chars(digits.begin(), digits.end(), value);
-    if (error == std::errc::result_out_of_range && behind == digits.end()) {
+    const auto [after, error] = std::from_chars(digits.begin(), digits.end(), value);
+    if (error == std::errc::result_out_of_range && after == digits.end()) {
       scan_.fail(malformed, io::in_quotes(digits) + " is too large a number");
     }
-    if (error != std::errc() || behind != digits.end()) fail_corner(word);
+    if (error != std::errc() || after != digits.end()) fail_corner(word);
     return value;
   }
 

@@ -59,10 +59,10 @@ class OffReader {
                      " is not supported; OFF is, also with ST, C and N before it, in this order");
     }
     if (!scan_.at_line_end()) {
-      const std::size_t behind = scan_.offset();
+      const std::size_t after = scan_.offset();
       if (is_keyword(scan_.word(), "BINARY"))
         scan_.fail(malformed, "binary OFF files are not supported");
-      scan_.seek(behind);
+      scan_.seek(after);
     }
   }
 

@@ -95,7 +95,7 @@ class ByteNumbers {
   }
   void end_element() {}
   void end() {
-    if (scan_.is_behind_last_byte()) return;
+    if (scan_.is_after_last_byte()) return;
     scan_.fail(malformed, "more bytes than the header promises");
   }
 

@@ -100,8 +100,8 @@ std::vector<std::string> files_of_solid_mesh(const std::string& path) {
   if (ending == ".gz") ending = take_ending(stem);
   if (ending != ".node" && ending != ".ele") return files;
   for (const char* const part : {".node", ".ele", ".face"}) {
-    const auto beside = neighbour(stem, part);
-    if (ending != part && beside) files.push_back(*beside);
+    const auto other = neighbour(stem, part);
+    if (ending != part && other) files.push_back(*other);
   }
   return files;
 }

@@ -168,7 +168,7 @@ class VtkReader {
   void skip_to_empty_line() {
     do {
       scan_.skip_line();
-      if (scan_.is_behind_last_byte()) return;
+      if (scan_.is_after_last_byte()) return;
       scan_.skip_line_end();
     } while (!scan_.at_line_end());
   }

@@ -97,8 +97,8 @@ class VtkXmlReader {
   long long count(const pugi::xml_node& piece, const char* name) const {
     const std::string_view text = piece.attribute(name).value();
     long long value = -1;
-    const auto [behind, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc() || behind != text.data() + text.size() || value < 0) {
+    const auto [after, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc() || after != text.data() + text.size() || value < 0) {
       refuse(std::string(name) + " is " + in_quotes(text) + ", which is not a valid number");
     }
     return value;
@@ -170,7 +170,7 @@ class VtkXmlReader {
     VtkNumbers values(scan, is_text, coding_.is_swapped);
     std::vector<T> result;
     if (!is_text) result.reserve(bytes.size() / type->size);
-    while (is_text ? !scan.at_end() : !scan.is_behind_last_byte()) {
+    while (is_text ? !scan.at_end() : !scan.is_after_last_byte()) {
       if constexpr (std::is_integral_v<T>) {
         result.push_back(values.integer(*type));
       } else {

@@ -18,7 +18,7 @@ bool is_blank(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 bool is_control_byte(char c) { return c == '\x7f' || (ends_word(c) && !is_blank(c)); }
 
 /// Start of the number in a word: from_chars does not accept a plus sign.
-const char* behind_plus(std::string_view word) {
+const char* after_plus(std::string_view word) {
   const bool has_plus = word.size() > 1 && word[0] == '+' && word[1] != '-' && word[1] != '+';
   return word.begin() + (has_plus ? 1 : 0);
 }
@@ -82,13 +82,13 @@ std::string_view TextScanner::word() {
 long long TextScanner::integer() {
   const std::string_view text = word();
   const char* const end = text.data() + text.size();
-  const char* const digits = behind_plus(text);
+  const char* const digits = after_plus(text);
   long long value = 0;
-  const auto [behind, error] = std::from_chars(digits, end, value);
-  if (error == std::errc::result_out_of_range && behind == end) {
+  const auto [after, error] = std::from_chars(digits, end, value);
+  if (error == std::errc::result_out_of_range && after == end) {
     fail(ErrorKind::malformed_file, io::in_quotes(text) + " is too large a number");
   }
-  if (error != std::errc() || behind != end) {
+  if (error != std::errc() || after != end) {
     fail(ErrorKind::malformed_file, io::in_quotes(text) + " is not a whole number");
   }
   return value;
@@ -105,10 +105,10 @@ int TextScanner::small_integer() {
 double TextScanner::real() {
   const std::string_view text = word();
   const char* const end = text.data() + text.size();
-  const char* const digits = behind_plus(text);
+  const char* const digits = after_plus(text);
   double value = 0;
-  const auto [behind, error] = std::from_chars(digits, end, value);
-  if ((error != std::errc() || behind != end) &&
+  const auto [after, error] = std::from_chars(digits, end, value);
+  if ((error != std::errc() || after != end) &&
       io::read_unusual_double(digits, end, value) != end) {
     fail(ErrorKind::malformed_file, io::in_quotes(text) + " is not a number");
   }
@@ -168,13 +168,13 @@ const char* TextScanner::bytes(std::size_t size) {
   return text_.data() + word_;
 }
 
-bool TextScanner::skip_behind(std::string_view mark, bool begins_line) {
+bool TextScanner::skip_past(std::string_view mark, bool begins_line) {
   for (std::size_t found = text_.find(mark, at_); found != text_.npos;
        found = text_.find(mark, found + 1)) {
     if (begins_line && found > 0 && !is_line_end(text_[found - 1])) continue;
-    const std::size_t behind = found + mark.size();
-    if (behind < text_.size() && !is_blank(text_[behind])) continue;
-    at_ = behind;
+    const std::size_t after = found + mark.size();
+    if (after < text_.size() && !is_blank(text_[after])) continue;
+    at_ = after;
     return true;
   }
   return false;

@@ -49,7 +49,7 @@ class TextScanner {
   /// Skips blanks, line ends and comments first.
   bool at_end();
   /// Skips nothing.
-  bool is_behind_last_byte() const { return at_ == text_.size(); }
+  bool is_after_last_byte() const { return at_ == text_.size(); }
   /// Skips blanks: true in front of a line end, a comment or the end.
   bool at_line_end();
   /// Throws if nothing more is on the line.
@@ -76,7 +76,7 @@ class TextScanner {
   /// The next `size` bytes as they are.
   const char* bytes(std::size_t size);
   /// Skips past the next `mark` that is followed by a blank or the end; false if there is none.
-  bool skip_behind(std::string_view mark, bool begins_line);
+  bool skip_past(std::string_view mark, bool begins_line);
 
   /// Start of the last word, counted from the start of the text; `seek` sets the offset where the
   /// search for the next word begins.

@@ -183,9 +183,9 @@ def _by_interface(
         if any(step % dtype.itemsize for step in strides):
             raise UnsupportedError(f"{name} is not contiguous: arrays of a GPU are not copied")
         strides = tuple(step // dtype.itemsize for step in strides)
-    behind = told.get("stream")
-    if behind is not None and behind != stream:
-        operator.wait_for(behind)
+    earlier = told.get("stream")
+    if earlier is not None and earlier != stream:
+        operator.wait_for(earlier)
     kind = dtype.name if dtype.isnative else dtype.str
     return GpuArray(array, address or 0, tuple(told["shape"]), strides, kind, not read_only)
 

@@ -231,8 +231,8 @@ EntryTableHandle<vector_scalar_t<A>> encoded_table() {
   using E = encoded<Code, A>;
   const auto table = make_plain_table<E>();
   table->is_encoded = true;
-  table->bytes_behind = static_cast<int>(sizeof(CodeWord));
-  if constexpr (has_table<E>) table->bytes_behind = E::table_bytes;
+  table->trailing_bytes = static_cast<int>(sizeof(CodeWord));
+  if constexpr (has_table<E>) table->trailing_bytes = E::table_bytes;
   return table;
 }
 

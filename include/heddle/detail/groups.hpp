@@ -64,7 +64,7 @@ void for_each_group(const FieldView<S>& field, const Stream& stream, const Body&
 
 /// Prefetches the lines of every array that hold the elements `distance` bytes after place i.
 template <int elements, class Run, class... Data>
-void prefetch_behind(const Run& run, Offset i, Offset distance, const Data*... data) {
+void prefetch_ahead(const Run& run, Offset i, Offset distance, const Data*... data) {
   constexpr Offset line = 64;
   [[maybe_unused]] const auto prefetch = [&](const auto* array) {
     constexpr Offset bytes = sizeof(*array) * Run::size * elements;
@@ -84,7 +84,7 @@ void for_each_element(const FieldView<S>& field, const Stream& stream, Body body
     const auto over_run = [&](const auto& run) {
       Offset i = 0;
       for (; i + block <= run.count; i += block) {
-        prefetch_behind<block>(run, i, distance, data...);
+        prefetch_ahead<block>(run, i, distance, data...);
         for (int k = 0; k < block; ++k) body(run, i + k);
       }
       for (; i < run.count; ++i) body(run, i);
@@ -148,7 +148,7 @@ std::array<sum_t<S>, Reduction<S>::width> reduce(const FieldView<Field>& field,
     const auto over_run = [&](const auto& run) {
       const auto of_run = sum_over<T, N>(
           run.count, [&](Offset i, T* into) { term(run, i, into); },
-          [&](Offset i) { prefetch_behind<lanes_of_sums<N>>(run, i, distance, data...); });
+          [&](Offset i) { prefetch_ahead<lanes_of_sums<N>>(run, i, distance, data...); });
       for (int v = 0; v < N; ++v) {
         sums[static_cast<std::size_t>(v)] += of_run[static_cast<std::size_t>(v)];
       }

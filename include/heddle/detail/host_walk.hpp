@@ -123,7 +123,7 @@ struct HostWalk {
       if (distance > 0) {
         methods::each<0, M::vectors>([&]<int k>() {
           if constexpr ((touched<Step, updates> >> k & 1u) != 0) {
-            prefetch_behind<block>(run, begin, distance, data.at[k]);
+            prefetch_ahead<block>(run, begin, distance, data.at[k]);
           }
         });
       }

@@ -312,7 +312,7 @@ void product_cpu(const SlicedOperator<S>& matrix, std::span<const FieldView<cons
       reinterpret_cast<const stored_scalar_t<E>*>(matrix.stored_values().data());
   const auto decoded = [&]<class Values>(const Values& kept) {
     if constexpr (has_table<E>) {
-      return DecodedValues<E, Values>{kept, values, table_behind<E>(values, A.slots)};
+      return DecodedValues<E, Values>{kept, values, trailing_table<E>(values, A.slots)};
     } else {
       return kept;
     }

@@ -26,7 +26,7 @@ using ColumnPlaces = ThreadScratch<Index>;
 
 /// Number of threads, each with a number for every column, such that these numbers are no more than
 /// `entries`; at least one.
-inline int team_beside(int team, Offset entries, Index columns) {
+inline int team_with_columns(int team, Offset entries, Index columns) {
   return static_cast<int>(std::clamp<Offset>(entries / std::max<Offset>(columns, 1), 1, team));
 }
 
@@ -40,7 +40,7 @@ inline constexpr Offset product_rows_at_once = 64;
 template <class Clear, class Add>
 void multiply_rows(const PatternView& a, const PatternView& b, const PatternView& c, long long work,
                    const Stream& host, ColumnPlaces& places, const Clear& clear, const Add& add) {
-  const int team = team_beside(team_size(host, work), c.offsets[a.rows], b.columns);
+  const int team = team_with_columns(team_size(host, work), c.offsets[a.rows], b.columns);
   places.reserve(team, static_cast<std::size_t>(b.columns));
   numbered_shares(team, a.rows, product_rows_at_once, [&](int thread, auto&& for_each) {
     Index* const place = places.of_thread(thread);  // in the row of C

@@ -62,17 +62,17 @@ class HEDDLE_EXPORT EntryMap {
 /// Bytes of a stored entry, and of the narrower copy of it that a plan adds under an
 /// iteration-precision other than full.
 struct HEDDLE_EXPORT EntryBytes {
-  EntryBytes(int bytes, int of_copy = 0, int behind_copy = 0)
-      : own(bytes), copy(of_copy), behind(behind_copy) {}
+  EntryBytes(int bytes, int of_copy = 0, int trailing_bytes_of_copy = 0)
+      : own(bytes), copy(of_copy), trailing(trailing_bytes_of_copy) {}
   int own;
   int copy;
-  int behind;  // after the copy's last slot: a scale, or, from the next 16 bytes on, a table
+  int trailing;  // after the copy's last slot: a scale, or, from the next 16 bytes on, a table
 
   long long copies(Offset slots) const {
     constexpr long long alignment = 16;
     const long long entries = slots * copy;
-    return behind < alignment ? entries + behind
-                              : (entries + alignment - 1) / alignment * alignment + behind;
+    return trailing < alignment ? entries + trailing
+                                : (entries + alignment - 1) / alignment * alignment + trailing;
   }
 };
 

@@ -67,7 +67,7 @@ struct HEDDLE_EXPORT EntryTable {
   /// Tables as half, bfloat, scaled, dictionary, unit; null if the entry cannot be kept so.
   std::array<std::shared_ptr<const EntryTable>, 5> encoded = {};
   bool is_encoded = false;
-  int bytes_behind = 0;  // after the entries: an encoded matrix's scale, or its table
+  int trailing_bytes = 0;  // after the entries: an encoded matrix's scale, or its table
 
   EntryShape stored(ComponentOrder order = ComponentOrder::row_major) const {
     EntryShape shape{sizes.components, sizes.stored_bytes};
@@ -80,7 +80,7 @@ struct HEDDLE_EXPORT EntryTable {
   int bytes() const { return sizes.components * sizes.stored_bytes; }
   /// Bytes of the values on `slots` slots, and of what follows them.
   long long bytes_of(Offset slots) const {
-    return EntryBytes(0, bytes(), bytes_behind).copies(slots);
+    return EntryBytes(0, bytes(), trailing_bytes).copies(slots);
   }
   /// The entry as a copy keeps it; null if there is no copy, or none is needed.
   const std::shared_ptr<const EntryTable>& copy(StoredScalar kept) const {
@@ -106,7 +106,7 @@ struct HEDDLE_EXPORT EntryTable {
   /// Bytes that `plan` keeps of an entry, for `memory_use`.
   EntryBytes bytes(const Plan& plan) const {
     const auto& kept = copy(plan.layout.stored);
-    return {bytes(), kept ? kept->bytes() : 0, kept ? kept->bytes_behind : 0};
+    return {bytes(), kept ? kept->bytes() : 0, kept ? kept->trailing_bytes : 0};
   }
 };
 

@@ -341,8 +341,8 @@ inline constexpr Offset table_alignment = 16;
 
 /// Where the table lies, for an E that has one.
 template <class E>
-HEDDLE_INLINE const stored_scalar_t<E>* table_behind(const stored_scalar_t<E>* values,
-                                                     Offset slots) {
+HEDDLE_INLINE const stored_scalar_t<E>* trailing_table(const stored_scalar_t<E>* values,
+                                                       Offset slots) {
   const Offset bytes = slots * Offset(sizeof(E)) + table_alignment - 1;
   return values + bytes / table_alignment * (table_alignment / Offset(sizeof(*values)));
 }

@@ -150,7 +150,7 @@ __device__ __forceinline__ void basis_append(const BasisArguments& a) {
   if (decides) {
     state.load(a.state, a.side);
     if (threadIdx.x == 0) state.concluded = 0;
-    if (goes_on) copy_kept(a, block.behind_numbers(), a.kept);
+    if (goes_on) copy_kept(a, block.after_numbers(), a.kept);
     __syncthreads();
   }
   if (!goes_on) return state.write(a.state, a.side);
@@ -163,7 +163,7 @@ __device__ __forceinline__ void basis_append(const BasisArguments& a) {
       state.side.size_of_column = size_of_column;
     }
     if (count > 0) {
-      decide_on_basis<M>(a, block.behind_numbers(), count, turn.gamma,
+      decide_on_basis<M>(a, block.after_numbers(), count, turn.gamma,
                          [&](auto& basis) { state.template decide<Decision>(basis); });
     }
     return state.write(a.state, a.side);
@@ -211,9 +211,9 @@ __device__ __forceinline__ void basis_start(const BasisArguments& a) {
   if (blockIdx.x == 0) {
     if (threadIdx.x == 0) state.side.vectors = 0;
     if (threadIdx.x == 0) state.side.size_of_column = 0;
-    copy_kept(a, block.behind_numbers(), a.kept);
+    copy_kept(a, block.after_numbers(), a.kept);
     __syncthreads();
-    decide_on_basis<M>(a, block.behind_numbers(), 0, norm,
+    decide_on_basis<M>(a, block.after_numbers(), 0, norm,
                        [&](auto& basis) { state.template decide<typename Step::decision>(basis); });
     return state.write(a.state, a.side);
   }

@@ -30,7 +30,7 @@ class BasisBlock {
   __device__ double* numbers() const { return numbers_; }
   /// Room for a number of each vector and one more, once sums are left.
   __device__ double* scratch() const { return sums_; }
-  __device__ double* behind_numbers() const { return numbers_ + numbers_of_basis(a_.most, size); }
+  __device__ double* after_numbers() const { return numbers_ + numbers_of_basis(a_.most, size); }
   __device__ int count() const { return count_; }
   __device__ V* vector(int k) const { return static_cast<V*>(a_.basis) + k * a_.stride; }
   __device__ static int lane() { return threadIdx.x % 32; }
@@ -51,18 +51,18 @@ class BasisBlock {
     }
   }
 
-  /// values_j += V numbers_j, times `sign`, where `apart` numbers lie side by side. `behind`: the
+  /// values_j += V numbers_j, times `sign`, where `apart` numbers lie side by side. `begin`: the
   /// first vector, 0 for V, `most` for Z.
   template <int apart, int fields>
-  __device__ void add_combination(int behind, const Chunk& of_field, S sign,
+  __device__ void add_combination(int begin, const Chunk& of_field, S sign,
                                   Values (&values)[fields]) const {
     constexpr int loads = (size == 4 ? 64 : 128) / int(sizeof(Values));
     const Chunk chunk = whole(of_field);
-    const int last = behind + count_ - 1;
+    const int last = begin + count_ - 1;
     for (int first = 0; first < count_; first += loads) {
       Values v[loads];
 #pragma unroll
-      for (int u = 0; u < loads; ++u) v[u] = chunk.load(vector(min(behind + first + u, last)));
+      for (int u = 0; u < loads; ++u) v[u] = chunk.load(vector(min(begin + first + u, last)));
 #pragma unroll
       for (int u = 0; u < loads; ++u) {
         if (first + u >= count_) continue;

@@ -96,7 +96,7 @@ __device__ __forceinline__ void step_of_share(const CycleStep& s, const MatrixOf
   R sum = zero_vector<R>();
   if (share.row < A.rows) {
     sum = product_of_share<Plan, Plan::load, load_coherent>(
-        A, share, table_behind<E>(A.values, A.slots),
+        A, share, trailing_table<E>(A.values, A.slots),
         static_cast<const typename Plan::scalar*>(s.x), s.columns, policy);
     scale_sum<E>(sum, A.values, A.slots);
   }

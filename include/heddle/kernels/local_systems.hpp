@@ -302,8 +302,8 @@ HEDDLE_INLINE void eliminate_rows(const Team& team, const LocalMemory<false, V, 
       const auto inverted = inverse(loaded<R>(m.number_at(k, k)));
       if (lane == 0) {
         const double size = magnitude(k, k);
-        const double beside = m.of_column[k] < m.of_row[k] ? m.of_column[k] : m.of_row[k];
-        if (!(size > smallest * beside && is_finite(size))) m.failed[row_is_singular] = 1;
+        const double scale = m.of_column[k] < m.of_row[k] ? m.of_column[k] : m.of_row[k];
+        if (!(size > smallest * scale && is_finite(size))) m.failed[row_is_singular] = 1;
         stored(inverted, m.inverse + k * r);
       }
       const double of_pivot = m.of_row[k];
@@ -341,10 +341,10 @@ HEDDLE_INLINE void solve_rows(const Team& team, const LocalMemory<false, V, R>& 
   });
   for (int k = 0; k < most; ++k) {
     team.each([&](int lane) {
-      const int behind = n - k - 1;
-      for (int at = lane; at < V * behind; at += team.lanes) {
-        double* const row = w + Offset(at / behind) * n * r;
-        const int j = k + 1 + at % behind;
+      const int rest = n - k - 1;
+      for (int at = lane; at < V * rest; at += team.lanes) {
+        double* const row = w + Offset(at / rest) * n * r;
+        const int j = k + 1 + at % rest;
         const auto factor = -(loaded<R>(row + k * r) * loaded<R>(m.inverse + k * r));
         multiply_add_at<R>(row + j * r, factor.component, m.number_at(k, j));
       }

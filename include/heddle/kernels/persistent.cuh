@@ -127,7 +127,7 @@ __device__ __forceinline__ void multiply_rows(const BlockPart<Plan>& part, const
     V sum = zero_vector<V>();
     if (share.row < A.rows) {
       sum = product_of_share<Plan, Plan::in_shared ? load_coherent : load_default>(
-          part.values, table_behind<typename Plan::entry>(A.values, A.slots),
+          part.values, trailing_table<typename Plan::entry>(A.values, A.slots),
           WideColumns{part.column}, C, A.slots, share, x);
       scale_sum<typename Plan::entry>(sum, A.values, A.slots);
     }

@@ -41,7 +41,7 @@ __device__ __forceinline__ void products_of_lane(const FieldsArgumentsOf<Plan>& 
   for (int f = 0; f < F; ++f) sum[f] = zero_vector<R>();
   if (share.row < all.A.rows) {
     const Offset C = lanes_of<Plan>(all.A.lanes);
-    const auto* const table = table_behind<E>(all.A.values, all.A.slots);
+    const auto* const table = trailing_table<E>(all.A.values, all.A.slots);
     const int count = share_of_row(share.length, share.thread, share.threads);
     Offset step = share.step;
     Index next_column = 0;

@@ -54,8 +54,8 @@ __device__ __forceinline__ void send_node(const SumsOfRanks& a, int node, const 
   for (int half = 1; half < 32; half *= 2) {
 #pragma unroll
     for (int v = 0; v < N; ++v) {
-      const double behind = __shfl_down_sync(all, sum[v], half);
-      if (thread % (2 * half) == 0 && thread + half < groups) sum[v] += behind;
+      const double other = __shfl_down_sync(all, sum[v], half);
+      if (thread % (2 * half) == 0 && thread + half < groups) sum[v] += other;
     }
   }
   __syncthreads();  // the numbers of the node before are read
@@ -71,8 +71,8 @@ __device__ __forceinline__ void send_node(const SumsOfRanks& a, int node, const 
     const int v = four + lane / warps;
     double value = v < N ? shared.of_warp[v * warps + warp] : 0.0;
     for (int half = 1; half < warps; half *= 2) {
-      const double behind = __shfl_down_sync(all, value, half, warps);
-      if (warp % (2 * half) == 0 && (warp + half) * 32 < groups) value += behind;
+      const double other = __shfl_down_sync(all, value, half, warps);
+      if (warp % (2 * half) == 0 && (warp + half) * 32 < groups) value += other;
     }
     value = __shfl_sync(all, value, 0, warps);
     if (v >= N) continue;

@@ -235,15 +235,15 @@ __device__ __forceinline__ result_entry_t<typename Plan::entry> product_of_share
 template <class E>
 __device__ __forceinline__ const stored_scalar_t<E>* near_table(
     const Matrix<stored_scalar_t<E>>& A) {
-  const auto* const behind = table_behind<E>(A.values, A.slots);
+  const auto* const table = trailing_table<E>(A.values, A.slots);
   if constexpr (has_small_table<E>) {
     constexpr int most = E::table_bytes / int(sizeof(stored_scalar_t<E>));
     __shared__ stored_scalar_t<E> near[most];
-    if (threadIdx.x < most) near[threadIdx.x] = behind[threadIdx.x];
+    if (threadIdx.x < most) near[threadIdx.x] = table[threadIdx.x];
     __syncthreads();
     return near;
   } else {
-    return behind;
+    return table;
   }
 }
 

@@ -47,8 +47,8 @@ inline const char* read_double(const char* p, const char* end, double& value) {
   const char* number = *p == '+' ? p + 1 : p;
   const char first = *number == '-' && number == p ? number[1] : *number;
   if (!is_digit(first) && first != '.') return nullptr;  // from_chars would take inf and nan
-  const auto [behind, error] = std::from_chars(number, end, value);
-  if (error == std::errc() && (*behind | 0x20) != 'd') return behind;
+  const auto [after, error] = std::from_chars(number, end, value);
+  if (error == std::errc() && (*after | 0x20) != 'd') return after;
   if (error == std::errc::invalid_argument) return nullptr;
   return read_unusual_double(number, end, value);
 }

@@ -25,9 +25,9 @@ bool is_large(const std::string& number) {
 }  // namespace
 
 const char* read_unusual_double(const char* begin, const char* end, double& value) {
-  const char* behind = begin;
-  while (behind != end && !is_blank(*behind) && *behind != '\n') ++behind;
-  std::string number(begin, behind);
+  const char* after = begin;
+  while (after != end && !is_blank(*after) && *after != '\n') ++after;
+  std::string number(begin, after);
   for (char& c : number) {
     if (c == 'd' || c == 'D' || c == 'E') c = 'e';
   }

@@ -22,8 +22,8 @@ __device__ __forceinline__ double join_over_block(double value, int present, boo
   __shared__ double of_warp[warps];
   const int thread = static_cast<int>(threadIdx.x);
   for (int half = 1; half < warp; half *= 2) {
-    const double behind = __shfl_down_sync(~0u, value, half);
-    if (thread % (2 * half) == 0 && thread + half < present) value = join_two(value, behind, adds);
+    const double other = __shfl_down_sync(~0u, value, half);
+    if (thread % (2 * half) == 0 && thread + half < present) value = join_two(value, other, adds);
   }
   __syncthreads();  // the earlier numbers have been read
   if (thread % warp == 0) of_warp[thread / warp] = value;
@@ -31,9 +31,9 @@ __device__ __forceinline__ double join_over_block(double value, int present, boo
   if (thread >= warp) return value;
   value = of_warp[thread % warps];
   for (int half = 1; half < warps; half *= 2) {
-    const double behind = __shfl_down_sync(~0u, value, half);
+    const double other = __shfl_down_sync(~0u, value, half);
     if (thread % (2 * half) == 0 && (thread + half) * warp < present) {
-      value = join_two(value, behind, adds);
+      value = join_two(value, other, adds);
     }
   }
   return value;
@@ -85,8 +85,8 @@ __device__ __forceinline__ void join_tile(const GroupJoin& a, unsigned at, const
     for (int half = 1; half < of_each; half *= 2) {
       for (int to = first; to + half < end; to += 2 * half) {
         double* const front = of_node + static_cast<long long>(to) * a.count;
-        const double* const behind = of_node + static_cast<long long>(to + half) * a.count;
-        __stcg(front, join_two(__ldcg(front), __ldcg(behind), a.adds));
+        const double* const other = of_node + static_cast<long long>(to + half) * a.count;
+        __stcg(front, join_two(__ldcg(front), __ldcg(other), a.adds));
       }
     }
     const double own =

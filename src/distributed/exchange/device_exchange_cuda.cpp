@@ -44,7 +44,7 @@ DeviceExchange::DeviceExchange(Communicator& ranks, const detail::Halo& halo, st
     turns_ = std::make_unique<Turn[]>(2);
     for (int p = 0; p < 2; ++p) turns_[p].make();
     // Other ranks wait for the work on this stream.
-    beside_ = make_urgent_stream();
+    other_ = make_urgent_stream();
     make_tokens(halo);
   });
   copies_ = make_halo_copies(ranks, halo, row_bytes, device);
@@ -53,10 +53,10 @@ DeviceExchange::DeviceExchange(Communicator& ranks, const detail::Halo& halo, st
 DeviceExchange::~DeviceExchange() {
   // Work on the other stream may wait for ranks as well, and a host watches this one alone.
   const Event& done = turns_[0].at[Turn::copied];
-  cudaEventRecord(done.get(), beside_.get());
+  cudaEventRecord(done.get(), other_.get());
   cudaStreamWaitEvent(device_.stream().queue, done.get(), 0);
   synchronize_quietly(device_.stream());
-  cudaStreamSynchronize(beside_.get());
+  cudaStreamSynchronize(other_.get());
 }
 
 /// For ranks that send here or receive from here: each reports to the other what it has queued.
@@ -97,15 +97,15 @@ void DeviceExchange::meet() {
   ranks_.end_exchange();
 }
 
-void DeviceExchange::fetch(std::byte* halo, bool beside, const Stream& main) {
+void DeviceExchange::fetch(std::byte* halo, bool is_concurrent, const Stream& main) {
   if (!has_neighbours()) return;
   const OnGpu here(main);
   const unsigned p = round_ % 2;
   Turn& turn = turns_[p];
   turn.exchanges = true;
   Stream stream = main;
-  if (beside) {
-    stream.queue = beside_.get();
+  if (is_concurrent) {
+    stream.queue = other_.get();
     wait(stream.queue, turn.at[Turn::begin]);  // whatever has used the halo before is done
   } else {
     record(turn.at[Turn::multiplied], stream.queue);
@@ -114,7 +114,7 @@ void DeviceExchange::fetch(std::byte* halo, bool beside, const Stream& main) {
   record(turn.at[Turn::copies], stream.queue);
   copies_->copy(p, halo, stream);
   record(turn.at[Turn::copied], stream.queue);
-  if (!beside) record(turn.at[Turn::awaited], stream.queue);
+  if (!is_concurrent) record(turn.at[Turn::awaited], stream.queue);
 }
 
 void DeviceExchange::await(const Stream& main) {
@@ -133,18 +133,18 @@ void DeviceExchange::mark_interior(const Stream& main) {
   record(turn.at[Turn::multiplied], main.queue);
 }
 
-Stream DeviceExchange::beside(const Stream& main) {
+Stream DeviceExchange::other_stream(const Stream& main) {
   const OnGpu here(main);
-  wait(beside_.get(), turns_[round_ % 2].at[Turn::begin]);
+  wait(other_.get(), turns_[round_ % 2].at[Turn::begin]);
   Stream other = main;
-  other.queue = beside_.get();
+  other.queue = other_.get();
   return other;
 }
 
 void DeviceExchange::join(const Stream& main) {
   const OnGpu here(main);
   const Event& joined = turns_[round_ % 2].at[Turn::joined];
-  record(joined, beside_.get());
+  record(joined, other_.get());
   wait(main.queue, joined);
 }
 

@@ -35,14 +35,14 @@ class DeviceExchange {
   void gather(const void* x, const Stream& main);
   /// Waits until the other ranks have gathered too, as far as their hosts know.
   void meet();
-  /// Copies into the halo: on the stream of the kernels, or on another one `beside` them.
-  void fetch(std::byte* halo, bool beside, const Stream& main);
+  /// Copies into the halo: on the stream of the kernels, or on another one if `is_concurrent`.
+  void fetch(std::byte* halo, bool is_concurrent, const Stream& main);
   /// Later work on `main` finds the halo there.
   void await(const Stream& main);
-  /// Used instead of `await`: the interior rows on `main` end here, work queued on `beside` finds
-  /// x, and after `fetch` the halo, and `main` has all of that after `join`.
+  /// Used instead of `await`: the interior rows on `main` end here, work queued on `other_stream`
+  /// finds x, and after `fetch` the halo, and `main` has all of that after `join`.
   void mark_interior(const Stream& main);
-  Stream beside(const Stream& main);
+  Stream other_stream(const Stream& main);
   void join(const Stream& main);
   /// Only work on `main` up to here reads the halo.
   void finish(const Stream& main);
@@ -67,7 +67,7 @@ class DeviceExchange {
   std::vector<Message<std::byte>> taken_tokens_;
   std::vector<std::byte> token_bytes_;
   std::unique_ptr<Turn[]> turns_;  // two
-  OwnedStream beside_;
+  OwnedStream other_;
   unsigned round_ = 0;
   RankTimes times_;
 };

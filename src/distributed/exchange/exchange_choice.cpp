@@ -32,10 +32,10 @@ std::vector<long long> hosts_of(Communicator& ranks) {
 ExchangeChoice choose_exchange(const ScalingModel& model, const std::vector<RankVolume>& volumes) {
   const ScalingPoint point = model.predict(volumes, 0);
   if (point.exchange == 0) return {ExchangeMode::vector, "ranks exchange nothing"};
-  const double beside = point.product_task + model.rates().kernel;
-  const bool is_worth_it = beside < point.product_vector;
+  const double concurrent = point.product_task + model.rates().kernel;
+  const bool is_worth_it = concurrent < point.product_vector;
   return {is_worth_it ? ExchangeMode::task : ExchangeMode::vector,
-          "a product is predicted to take " + in_microseconds(beside) +
+          "a product is predicted to take " + in_microseconds(concurrent) +
               " with the exchange alongside it, " + in_microseconds(point.product_vector) +
               " with it afterwards"};
 }

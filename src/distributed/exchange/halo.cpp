@@ -19,9 +19,9 @@ std::vector<HaloPart> parts_by_owner(const Partition& partition,
     const int owner = partition.owner_of_number(columns[k]);
     const auto end =
         std::lower_bound(columns.begin(), columns.end(), partition.first_row(owner + 1));
-    const auto behind = static_cast<std::size_t>(end - columns.begin());
-    parts.push_back({owner, checked_index(k), checked_index(behind - k)});
-    k = behind;
+    const auto next = static_cast<std::size_t>(end - columns.begin());
+    parts.push_back({owner, checked_index(k), checked_index(next - k)});
+    k = next;
   }
   return parts;
 }

@@ -172,7 +172,7 @@ PeerExchange::PeerExchange(Communicator& ranks, const detail::Halo& halo,
     rounds_ = Array<unsigned>(2, device);
     clock_ = Array<ExchangeClock>(1, device);
     const OnGpu here(stream);
-    beside_ = make_urgent_stream();
+    other_ = make_urgent_stream();
     for (Event* event : {&forked_, &joined_}) *event = make_event();
   });
   ports_ = detail::gather_ports(ranks, own);
@@ -210,15 +210,15 @@ void PeerExchange::connect(Communicator& ranks, const detail::Halo& halo) {
 
 PeerExchange::~PeerExchange() {
   cudaStreamSynchronize(device_.stream().queue);
-  cudaStreamSynchronize(beside_.get());
+  cudaStreamSynchronize(other_.get());
 }
 
 Stream PeerExchange::fork(const Stream& main) {
   const OnGpu here(main);
   check(cudaEventRecord(forked_.get(), main.queue), "cudaEventRecord");
-  check(cudaStreamWaitEvent(beside_.get(), forked_.get(), 0), "cudaStreamWaitEvent");
+  check(cudaStreamWaitEvent(other_.get(), forked_.get(), 0), "cudaStreamWaitEvent");
   Stream other = main;
-  other.queue = beside_.get();
+  other.queue = other_.get();
   return other;
 }
 
@@ -273,7 +273,7 @@ void PeerExchange::mark_interior(const Stream& main) {
 
 void PeerExchange::join(const Stream& main) {
   const OnGpu here(main);
-  check(cudaEventRecord(joined_.get(), beside_.get()), "cudaEventRecord");
+  check(cudaEventRecord(joined_.get(), other_.get()), "cudaEventRecord");
   check(cudaStreamWaitEvent(main.queue, joined_.get(), 0), "cudaStreamWaitEvent");
 }
 

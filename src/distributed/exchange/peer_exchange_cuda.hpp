@@ -84,7 +84,7 @@ class PeerExchange {
   Array<ExchangeClock> clock_;
   Mapped<int> products_;  // in the graph that is being captured, or was last
   unsigned long long capture_ = 0;
-  OwnedStream beside_;
+  OwnedStream other_;
   Event forked_, joined_;
 };
 

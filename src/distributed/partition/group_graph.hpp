@@ -44,9 +44,9 @@ inline std::vector<Edge> edges_of(const PatternView& pattern) {
       if (other != group) reached.push_back(other);
     }
     std::sort(reached.begin(), reached.end());
-    for (std::size_t k = 0, behind = 0; k < reached.size(); k = behind) {
-      while (behind < reached.size() && reached[behind] == reached[k]) ++behind;
-      const auto entries = static_cast<long long>(behind - k);
+    for (std::size_t k = 0, next = 0; k < reached.size(); k = next) {
+      while (next < reached.size() && reached[next] == reached[k]) ++next;
+      const auto entries = static_cast<long long>(next - k);
       edges.push_back({group, reached[k], entries});
       edges.push_back({reached[k], group, entries});
     }

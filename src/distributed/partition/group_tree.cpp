@@ -28,13 +28,13 @@ std::vector<GroupNode> nodes_of(const Partition& partition, int rank, long long 
   const auto place = [&](long long group) { return partition.place_of_group(rank, group); };
   std::vector<GroupNode> nodes;
   for (long long group = 0; group < own;) {
-    long long behind = group + 1;
-    while (behind < own && place(behind) == place(behind - 1) + 1) ++behind;
-    const long long end = place(behind - 1) + 1;
+    long long next = group + 1;
+    while (next < own && place(next) == place(next - 1) + 1) ++next;
+    const long long end = place(next - 1) + 1;
     for (long long first = place(group); first < end; first += nodes.back().width) {
       nodes.push_back(largest_node(first, end, groups, max_width));
     }
-    group = behind;
+    group = next;
   }
   return nodes;
 }
@@ -85,11 +85,11 @@ std::vector<GroupNode> GroupTree::own_nodes(int rank) const {
   const auto first = std::accumulate(nodes_of_rank.begin(), nodes_of_rank.begin() + rank, 0);
   std::vector<GroupNode> own(nodes.begin() + first,
                              nodes.begin() + first + nodes_of_rank[static_cast<std::size_t>(rank)]);
-  long long behind = 0;
+  long long next_group = 0;
   for (GroupNode& node : own) {
     const long long count = std::min(node.width, groups - node.first);
-    node.first = behind;
-    behind += count;
+    node.first = next_group;
+    next_group += count;
   }
   return own;
 }

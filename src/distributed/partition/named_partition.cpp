@@ -18,16 +18,16 @@ std::vector<long long> first_rows_in(const std::string& text) {
   const char* const end = at + text.size();
   while (true) {
     long long row = 0;
-    const auto [behind, error] = std::from_chars(at, end, row);
-    const bool is_good = error == std::errc() && (behind == end || *behind == ',');
+    const auto [after, error] = std::from_chars(at, end, row);
+    const bool is_good = error == std::errc() && (after == end || *after == ',');
     if (!is_good) {
       throw Error(ErrorKind::usage, "partition: " + text +
                                         " is not entries, rows, metis, scotch, or first rows "
                                         "separated by commas");
     }
     rows.push_back(row);
-    if (behind == end) return rows;
-    at = behind + 1;
+    if (after == end) return rows;
+    at = after + 1;
   }
 }
 

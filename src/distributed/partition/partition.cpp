@@ -109,8 +109,8 @@ Partition Partition::by_owner(long long rows, int ranks, std::span<const int> ow
 }
 
 int Partition::owner_of_number(long long number) const {
-  const auto behind = std::upper_bound(first_rows_.begin(), first_rows_.end(), number);
-  return static_cast<int>(behind - first_rows_.begin()) - 1;
+  const auto after = std::upper_bound(first_rows_.begin(), first_rows_.end(), number);
+  return static_cast<int>(after - first_rows_.begin()) - 1;
 }
 
 long long Partition::number(long long row) const {

@@ -71,13 +71,13 @@ std::vector<double> numbers_in(std::string_view text, std::size_t count) {
   const char* const end = at + text.size();
   while (true) {
     double number = 0;
-    const auto [behind, error] = std::from_chars(at, end, number);
+    const auto [after, error] = std::from_chars(at, end, number);
     const bool is_good = error == std::errc() && std::isfinite(number) && number > 0 &&
-                         (behind == end || *behind == ',');
+                         (after == end || *after == ',');
     if (!is_good) return {};
     numbers.push_back(number);
-    if (behind == end) break;
-    at = behind + 1;
+    if (after == end) break;
+    at = after + 1;
   }
   return numbers.size() == count ? numbers : std::vector<double>();
 }

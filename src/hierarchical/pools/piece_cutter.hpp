@@ -41,13 +41,13 @@ class PieceCutter {
                            device::TreePiece* to) const {
     const int place = taken.pieces > 1 ? before.places : places + before.pieces - before.places;
     int number = 0;
-    cut(block, [&](const Cut& begin, const Cut& behind) {
+    cut(block, [&](const Cut& begin, const Cut& end) {
       device::TreePiece piece{};
       piece.first = begin.leaf;
-      piece.leaves = static_cast<int>(behind.leaf - begin.leaf) + (behind.within > 0 ? 1 : 0);
+      piece.leaves = static_cast<int>(end.leaf - begin.leaf) + (end.within > 0 ? 1 : 0);
       piece.block = block;
       piece.before = piece.begin = begin.runs;
-      piece.end = behind.runs;
+      piece.end = end.runs;
       piece.bottom = static_cast<unsigned short>(shape_.size());
       piece.number = number;
       piece.pieces = taken.pieces;
@@ -60,11 +60,11 @@ class PieceCutter {
           piece.begin += static_cast<unsigned>(begin.within);
         }
       }
-      if (behind.within > 0) {
-        if (is_dense(behind.leaf)) {
-          piece.bottom = static_cast<unsigned short>(behind.within);
+      if (end.within > 0) {
+        if (is_dense(end.leaf)) {
+          piece.bottom = static_cast<unsigned short>(end.within);
         } else {
-          piece.end += static_cast<unsigned>(behind.within);
+          piece.end += static_cast<unsigned>(end.within);
         }
       }
       to[place + number] = piece;
@@ -133,9 +133,9 @@ class PieceCutter {
         done += taken;
         free = free > taken * work_of_unit ? free - taken * work_of_unit : 0;
         if (done == units) break;
-        const Cut behind{i, sparse, done};
-        end_piece(begin, behind);
-        begin = behind;
+        const Cut cut_end{i, sparse, done};
+        end_piece(begin, cut_end);
+        begin = cut_end;
         free = share;
       }
       if (!dense) sparse += static_cast<unsigned>(units);

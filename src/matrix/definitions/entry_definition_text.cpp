@@ -90,10 +90,10 @@ std::string statements(const Formula& formula, const char* operand) {
   return text;
 }
 
-std::string results(const Formula& formula, const char* behind) {
+std::string results(const Formula& formula, const char* suffix) {
   std::string text;
   for (const int result : formula.results) {
-    text += (text.empty() ? "t" : ", t") + std::to_string(result) + behind;
+    text += (text.empty() ? "t" : ", t") + std::to_string(result) + suffix;
   }
   return "    return {{" + text + "}};\n  }\n";
 }

@@ -17,8 +17,8 @@ using nlohmann::json;
 
 /// "[json.exception.parse_error.101] parse error at ..." without its unhelpful first words.
 std::string one_line(std::string message) {
-  const auto behind = message.find("] ");
-  if (behind != std::string::npos) message.erase(0, behind + 2);
+  const auto bracket = message.find("] ");
+  if (bracket != std::string::npos) message.erase(0, bracket + 2);
   for (char& c : message) c = c >= ' ' && c <= '~' ? c : '?';
   constexpr std::size_t longest = 200;
   return message.size() > longest ? message.substr(0, longest) + "..." : message;

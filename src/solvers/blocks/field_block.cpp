@@ -298,7 +298,7 @@ void BlockOperations<R, S>::sum_products(const FieldBlock<S>& u, const FieldBloc
     for (Offset group = first; group < end; ++group) {
       sum_group(u, v, hermitian, group, panels, top);
       top += numbers;
-      for (Offset behind = group - first + 1; behind % 2 == 0; behind /= 2) join_two();
+      for (Offset joined = group - first + 1; joined % 2 == 0; joined /= 2) join_two();
     }
     while (top > panels + all.scalars() + numbers) join_two();
     std::copy_n(panels + all.scalars(), numbers, partials_.data() + first / width * numbers);

@@ -89,9 +89,9 @@ void capture_conditional(const Stream& capturing, cudaGraphConditionalNodeType t
   parameters.conditional.handle = handle;
   parameters.conditional.type = type;
   parameters.conditional.size = 1;
-  const Position behind = position_of(capturing);
+  const Position after = position_of(capturing);
   cudaGraphNode_t node = nullptr;
-  check(cudaGraphAddNode(&node, behind.graph, behind.last, behind.edges, behind.count, &parameters),
+  check(cudaGraphAddNode(&node, after.graph, after.last, after.edges, after.count, &parameters),
         "cudaGraphAddNode");
   check(cudaStreamUpdateCaptureDependencies(capturing.queue, &node, nullptr, 1,
                                             cudaStreamSetCaptureDependencies),

@@ -66,7 +66,7 @@ bool sums_alone(const detail::MethodProgram& program, const methods::Facts& fact
   return !(joined && i > 0 && joins_next(program, facts, i - 1));
 }
 
-int update_behind(const detail::MethodProgram& program, const methods::Facts& facts, int i) {
+int update_after(const detail::MethodProgram& program, const methods::Facts& facts, int i) {
   if (program.ring != Ring::real || !facts.decides_before(i) ||
       facts.own_numbers(i, program.ring) == 0)
     return 0;
@@ -138,14 +138,14 @@ class StepPrograms {
       const std::string step = std::string("<Method, ") + truth(start) + ", " + std::to_string(i) +
                                ", " + scalar_ + ", Chunk";
       const bool joins_pairs = form_.chunks_of_thread > 0 && !start && !has_pair_;
-      const int behind = joins_pairs ? update_behind(program_, facts, i) : 0;
-      if (behind > 0) {
+      const int second = joins_pairs ? update_after(program_, facts, i) : 0;
+      if (second > 0) {
         has_pair_ = true;
         add(name_of_step(start, i),
-            "update_together<Method, " + std::to_string(i) + ", " + std::to_string(behind) + ", " +
+            "update_together<Method, " + std::to_string(i) + ", " + std::to_string(second) + ", " +
                 std::to_string(form_.chunks_of_thread) + ", " + scalar_ + ", Chunk>",
             joined_updates);
-        i = behind;
+        i = second;
         continue;
       }
       if (facts.step[i].kind == methods::StepKind::update &&

@@ -28,7 +28,7 @@ bool sums_alone(const detail::MethodProgram& program, const methods::Facts& fact
 
 /// The update that one launch may do together with the update at step i, if only a decision lies
 /// between the two; 0 if there is none.
-int update_behind(const detail::MethodProgram& program, const methods::Facts& facts, int i);
+int update_after(const detail::MethodProgram& program, const methods::Facts& facts, int i);
 
 /// The method as a type named `Method`. `parts_of_product`: partial sums of a product that make the
 /// sum of a group of 256 threads, see kernels/arguments.hpp. `has_ranks`: kernels may join sums of
@@ -46,7 +46,7 @@ struct StepForm {
   bool contiguous = true;    // the elements of the ring are contiguous
   bool joined = false;       // see `sums_alone`: joined steps are not in the source
   int parts_of_product = 1;  // see `method_definition`
-  int chunks_of_thread = 0;  // in two updates together, see `update_behind`; 0 for none
+  int chunks_of_thread = 0;  // in two updates together, see `update_after`; 0 for none
   int systems = 1;           // most that a kernel takes side by side
   int basis_bytes = 0;       // per scalar of the basis; 0: same as all others
   bool by_groups = false;    // partial sums are those of 256 rows, whose elements are contiguous

@@ -91,7 +91,7 @@ inline JoinedUpdates joined_updates(const detail::MethodProgram& program, const 
   JoinedUpdates joined;
   for (int i = 0; i < program.iteration.steps && joined.second == 0; ++i) {
     joined.first = i;
-    joined.second = update_behind(program, program.iteration, i);
+    joined.second = update_after(program, program.iteration, i);
   }
   if (joined.second == 0) return joined;
   const auto resident = static_cast<unsigned>(multiprocessors * device::resident_blocks_of_step);

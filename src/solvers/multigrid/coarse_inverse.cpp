@@ -80,7 +80,7 @@ HEDDLE_INLINE void exchange(double* dense, Offset n, Offset k, Offset p) {
 template <Ring R>
 HEDDLE_INLINE void check_rest(const double* dense, Offset n, Offset k, const double* own) {
   constexpr Offset r = ring_size(R);
-  const double max_beside = 2 * std::sqrt(-min_energy);
+  const double max_ratio = 2 * std::sqrt(-min_energy);
   double sum = 0;
   for (Offset i = k; i < n; ++i) {
     for (Offset t = (i * n + i) * r; t < (i + 1) * n * r; ++t) sum += std::abs(dense[t]);
@@ -90,7 +90,7 @@ HEDDLE_INLINE void check_rest(const double* dense, Offset n, Offset k, const dou
     const double* const row = dense + i * n * r;
     if (row[i * r] < min_energy * own[i]) refuse_indefinite();
     for (Offset j = i + 1; j < n; ++j) {
-      const double most = max_beside * std::sqrt(own[i]) * std::sqrt(own[j]);
+      const double most = max_ratio * std::sqrt(own[i]) * std::sqrt(own[j]);
       for (Offset t = j * r; t < (j + 1) * r; ++t) {
         if (std::abs(row[t]) > most) refuse_indefinite();
       }
@@ -103,8 +103,8 @@ HEDDLE_INLINE void check_rest(const double* dense, Offset n, Offset k, const dou
 template <Ring R>
 void subtract_rows(double* dense, Offset n, Offset first, Offset end, int team) {
   constexpr Offset r = ring_size(R), rows_at_once = 8;
-  parallel_for(team, n - end, rows_at_once, [&](Offset behind) {
-    const Offset i = end + behind;
+  parallel_for(team, n - end, rows_at_once, [&](Offset offset) {
+    const Offset i = end + offset;
     run_widely_fused([&] {
       add_multiples_of_rows<R>(
           dense + (i * n + i + 1) * r, first, end, n - i - 1,

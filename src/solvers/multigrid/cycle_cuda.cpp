@@ -191,7 +191,7 @@ void Cycle::apply(const void* r, void* z, const Stream& stream) const {
   }
 }
 
-long long Cycle::bytes_beside_products() const { return parts_->listing.bytes_beside_products(); }
+long long Cycle::bytes_besides_products() const { return parts_->listing.bytes_besides_products(); }
 int Cycle::products_with(const Product& product) const {
   const auto& steps = parts_->listing.steps();
   return static_cast<int>(std::ranges::count_if(

@@ -41,7 +41,7 @@ class Cycle {
   void apply(const void* r, void* z, const Stream& stream) const;
 
   /// Bytes that the steps read and write besides those that products with their matrices count.
-  long long bytes_beside_products() const;
+  long long bytes_besides_products() const;
   /// Number of times that an application multiplies by `product`.
   int products_with(const Product& product) const;
 

@@ -24,7 +24,7 @@ class CycleSteps {
   CycleSteps(std::span<const CycleLevel> levels, const Device& device);
 
   const std::vector<PlacedStep>& steps() const { return steps_; }
-  long long bytes_beside_products() const { return traffic_; }
+  long long bytes_besides_products() const { return traffic_; }
 
  private:
   /// The residual that a smoother begins with: r - A x, r alone if x is null, or r from a product.

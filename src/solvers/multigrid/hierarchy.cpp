@@ -74,7 +74,7 @@ std::shared_ptr<Preconditioner<S>> cycle_of_steps(HierarchySetup<S>& setup) {
     levels.push_back(parts);
   }
   auto cycle = std::make_shared<const cuda::Cycle>(levels, finest.device());
-  long long bytes = cycle->bytes_beside_products() - 2 * bytes_of_field<S>(finest);
+  long long bytes = cycle->bytes_besides_products() - 2 * bytes_of_field<S>(finest);
   for (const SlicedOperator<S>* const matrix : operators) {
     bytes += cycle->products_with(*matrix->product_on_gpu()) * matrix->bytes_of_product();
   }

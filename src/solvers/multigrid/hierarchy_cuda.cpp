@@ -22,15 +22,15 @@ namespace {
 /// The ends of the spectrum of D^-1 A, by Lanczos' method on a separate thread and stream, while
 /// the caller computes what does not depend on them.
 template <class S>
-class SpectrumBeside {
+class ConcurrentSpectrum {
  public:
   /// Both must outlive it, and keep their values.
-  SpectrumBeside(const SlicedOperator<S>& a, const SlicedJacobi<S>& jacobi)
+  ConcurrentSpectrum(const SlicedOperator<S>& a, const SlicedJacobi<S>& jacobi)
       : fields_{row_field_of<S>(a), row_field_of<S>(a), row_field_of<S>(a), row_field_of<S>(a),
                 row_field_of<S>(a)},
-        is_beside_(a.device().memory() == cuda::stream_memory(a.device().stream())),
+        is_concurrent_(a.device().memory() == cuda::stream_memory(a.device().stream())),
         stream_(stream_of(a.device())),
-        device_(is_beside_ ? Device::cuda(a.device().stream().gpu, stream_.get()) : a.device()),
+        device_(is_concurrent_ ? Device::cuda(a.device().stream().gpu, stream_.get()) : a.device()),
         reduction_(a.rows(), device_) {
     // The same start as on the host: in the user's order.
     const Stream main = a.device().stream();
@@ -42,7 +42,7 @@ class SpectrumBeside {
     randomize<S>(start, 1, main);
     permute<S>(start, fields_[0].view, S(1), main);
     cuda::wait_before_memory_goes_back(a.device());
-    cuda::queue_behind(stream_.get(), main.queue, main.gpu);
+    cuda::queue_after(stream_.get(), main.queue, main.gpu);
     const auto find = [this, &a, &jacobi] {
       const WhenDone done{stream_.get()};
       const Stream stream = device_.stream();
@@ -55,7 +55,7 @@ class SpectrumBeside {
       return extreme_ritz_values<S>(a, &jacobi, eigenvalue_steps, fields, reduction_, stream);
     };
     found_ = std::async(std::launch::deferred, find);
-    if (!is_beside_) return;
+    if (!is_concurrent_) return;
     try {
       found_ = std::async(std::launch::async, find);
     } catch (const std::system_error&) {  // no thread available: the caller's work comes first
@@ -76,7 +76,7 @@ class SpectrumBeside {
   }
 
   OperatorField<S> fields_[5];
-  bool is_beside_;  // a caller's memory may be requested by one thread only
+  bool is_concurrent_;  // a caller's memory may be requested by one thread only
   cuda::OwnedStream stream_;
   Device device_;
   Reduction<S> reduction_;
@@ -188,7 +188,7 @@ bool HierarchyOnGpu<S>::make_levels() {
     if (!values_->are_good()) return false;
     LevelSmoother<S>& smoother = level.smoother;
     smoother.jacobi = std::make_shared<SlicedJacobi<S>>(*level.product);
-    SpectrumBeside<S> spectrum(*level.product, *smoother.jacobi);
+    ConcurrentSpectrum<S> spectrum(*level.product, *smoother.jacobi);
     const bool has_next = extend(level, strength);
     const RitzValues<S> found = spectrum.values();
     if (!may_be_semidefinite(found)) return false;

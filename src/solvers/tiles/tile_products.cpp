@@ -215,7 +215,7 @@ void list_places(const TileMatrix& a, const TileMatrix& b, const TileMatrix& c, 
                  ProductPlaces& places, UnsetArray<Place>& of_terms) {
   const bool is_upper = !places.mirror.empty();
   const int team =
-      team_beside(team_size(host, a.pattern.entries() * 8LL), c.pattern.entries(), b.columns);
+      team_with_columns(team_size(host, a.pattern.entries() * 8LL), c.pattern.entries(), b.columns);
   of_terms = UnsetArray<Place>(static_cast<std::size_t>(places.first[places.first.size() - 1]));
   ColumnPlaces scratch;
   scratch.reserve(team, static_cast<std::size_t>(b.columns));

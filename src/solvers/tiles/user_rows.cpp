@@ -167,8 +167,8 @@ UserRows power_rows(const UserRows& rows, int power, bool lower, const PatternUs
     parallel_shares(team, n, rows_at_once, [&](auto&& for_each) {
       PowerScratch scratch;
       // Backwards, since the last rows are the longest if only the part below the diagonal counts.
-      for_each([&](Index behind) {
-        const Index row = n - 1 - behind;
+      for_each([&](Index later_rows) {
+        const Index row = n - 1 - later_rows;
         if (!of_rank.owns(row) || limits.are_exceeded(row, totals)) return;
         reach(rows, row, power, lower, scratch);
         body(row, scratch.reached);

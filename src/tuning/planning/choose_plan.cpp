@@ -285,7 +285,7 @@ namespace {
 /// entries of some rows lie at most 8 columns after one of the previous row. Columns that do not
 /// ascend count less.
 bool reads_x_in_step(const PatternView& pattern) {
-  constexpr Index max_rows = 4096, max_behind = 8;
+  constexpr Index max_rows = 4096, max_distance = 8;
   const Index apart = std::max<Index>(1, pattern.rows / max_rows);
   Offset in_step = 0, all = 0;
   for (Index row = 1; row < pattern.rows; row += apart) {
@@ -293,7 +293,7 @@ bool reads_x_in_step(const PatternView& pattern) {
     const Offset begin = pattern.offsets[row];
     for (Offset i = begin; i < pattern.offsets[row + 1]; ++i) {
       const Index column = pattern.column[i];
-      while (before < begin && pattern.column[before] < column - max_behind) ++before;
+      while (before < begin && pattern.column[before] < column - max_distance) ++before;
       in_step += before < begin && pattern.column[before] <= column;
       ++all;
     }

@@ -67,8 +67,8 @@ EntryBytes bytes_of(StoredScalar stored, const PlanSubject& subject) {
 
 std::string why_too_large(const Plan& plan, const PlanSubject& subject, long long memory) {
   const EntryBytes entry = bytes_of(plan.layout.stored, subject);
-  constexpr int beside = sizeof(Index) + sizeof(Offset);  // column, and source of the entry
-  const double a_slot = entry.own + entry.copy + beside;
+  constexpr int other_bytes = sizeof(Index) + sizeof(Offset);  // column, and source of the entry
+  const double a_slot = entry.own + entry.copy + other_bytes;
   constexpr double of_rows = 64;  // bytes per row: lengths, slices and basis
   const double most = max_slots(plan, subject.pattern) * a_slot + of_rows * subject.pattern.rows;
   if (most <= static_cast<double>(memory)) return "";

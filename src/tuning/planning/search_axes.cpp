@@ -187,9 +187,9 @@ SearchSpace SearchSpace::whole(const TuningSubject& subject, const DevicePropert
             window,
             axis_of("chunk", "chunk", {1, 4, 16, 64})};
   }
-  constexpr std::ptrdiff_t behind_layouts = 3;
+  constexpr std::ptrdiff_t after_layouts = 3;
   if (!subject.exact.empty()) {
-    axes.insert(axes.begin() + behind_layouts, exact_copies(subject.exact));
+    axes.insert(axes.begin() + after_layouts, exact_copies(subject.exact));
   }
   if (is_square) {
     axes.push_back({"order", {"order=natural", "order=rcm"}});

@@ -104,11 +104,11 @@ class NodeWriter {
     const auto clear = [&](Offset from, Offset to) {
       std::memset(node + from, 0, static_cast<std::size_t>(to - from));
     };
-    constexpr auto behind_count = Offset{sizeof entries};
+    constexpr auto after_count = Offset{sizeof entries};
     if (kind_ == NodeKind::dense) {
-      clear(behind_count, end);
+      clear(after_count, end);
     } else {
-      clear(behind_count, places);
+      clear(after_count, places);
       clear(places + count * Offset{sizeof(LocalPlace)}, payloads);
       clear(payloads + count * shape.payload_bytes, end);
     }
