@@ -13,13 +13,13 @@ namespace heddle::report {
 namespace {
 
 /// The legend's lines, each with as many names as fit.
-std::vector<std::vector<const Series*>> legend_of(const Chart& chart, double room) {
+std::vector<std::vector<const Series*>> legend_of(const Chart& chart, double width) {
   std::vector<std::vector<const Series*>> lines;
-  double used = room;
+  double used = width;
   for (const Series& series : chart.series) {
     if (series.points.empty()) continue;
     const double needed = 44 + text_width(series.name);
-    if (lines.empty() || used + needed > room) {
+    if (lines.empty() || used + needed > width) {
       lines.emplace_back();
       used = 0;
     }
@@ -213,7 +213,7 @@ std::string svg(const Chart& chart) {
 
 std::string svg(const std::string& title, const std::string& axis, const std::string& without,
                 const std::vector<RatioGroup>& groups) {
-  constexpr double height_of_bar = 22, top = 28, whole_width = 960, room_for_text = 64;
+  constexpr double height_of_bar = 22, top = 28, whole_width = 960, width_for_text = 64;
   constexpr std::size_t longest_label = 56;
   const auto fits = [](const std::optional<double>& ratio) {
     return ratio && std::isfinite(*ratio) && *ratio > 0;
@@ -232,8 +232,8 @@ std::string svg(const std::string& title, const std::string& axis, const std::st
   }
   // Covers at least 0.8 to 2, so that small differences look small.
   Scale x(true, std::min(low, 0.8), std::max(high, 2.0));
-  const double left = labels + 20 + (low < 1 ? room_for_text : 0);
-  const double right = whole_width - room_for_text;
+  const double left = labels + 20 + (low < 1 ? width_for_text : 0);
+  const double right = whole_width - width_for_text;
   x.map_to(left, right);
 
   Drawing drawing;

@@ -33,8 +33,8 @@ std::string pixels(double value) {
 
 /// A line of words, cut to the picture's width.
 std::string line_of_words(const std::string& words, double baseline, const char* look,
-                          double of_character, double room) {
-  const auto most = static_cast<std::size_t>(room / of_character);
+                          double of_character, double width) {
+  const auto most = static_cast<std::size_t>(width / of_character);
   return "<text x=\"14\" y=\"" + pixels(baseline) + "\" class=\"" + look + "\">" +
          escaped(cut(printable(words), most)) + "</text>\n";
 }

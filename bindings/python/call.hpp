@@ -34,15 +34,15 @@ inline void raise_again() {
 /// The text that a call of heddle.h copies to a buffer; the call is repeated if the first buffer is
 /// too small.
 template <class F>
-std::string text_of(const F& copy, std::size_t room = 255) {
+std::string text_of(const F& copy, std::size_t capacity = 255) {
   for (;;) {
-    std::string text(room, '\0');
-    const std::size_t length = copy(text.data(), room + 1);
-    if (length <= room) {
+    std::string text(capacity, '\0');
+    const std::size_t length = copy(text.data(), capacity + 1);
+    if (length <= capacity) {
       text.resize(length);
       return text;
     }
-    room = length;
+    capacity = length;
   }
 }
 
@@ -128,8 +128,8 @@ using SharedContext = std::shared_ptr<Context>;
 inline void check(const SharedContext& context, heddle_status status) {
   raise_again();
   if (status == HEDDLE_OK) return;
-  raise(status, text_of([&](char* to, std::size_t room) {
-          return heddle_message(context->own, to, room);
+  raise(status, text_of([&](char* to, std::size_t capacity) {
+          return heddle_message(context->own, to, capacity);
         }));
 }
 

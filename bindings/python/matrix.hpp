@@ -97,7 +97,8 @@ struct Matrix {
   }
   /// The JSON text of `heddle info`.
   std::string describe(const Settings& settings) const {
-    constexpr std::size_t room = std::size_t(1) << 16;  // enough that the text is not made twice
+    constexpr std::size_t capacity = std::size_t(1)
+                                     << 16;  // enough that the text is not made twice
     return text_of(
         [&](char* to, std::size_t capacity) {
           std::size_t length = 0;
@@ -106,11 +107,12 @@ struct Matrix {
           });
           return length;
         },
-        room);
+        capacity);
   }
   std::string advice() const {
-    return text_of(
-        [&](char* to, std::size_t room) { return heddle_matrix_advice(matrix.own, to, room); });
+    return text_of([&](char* to, std::size_t capacity) {
+      return heddle_matrix_advice(matrix.own, to, capacity);
+    });
   }
   nb::dict info() const {
     heddle_info info{};

@@ -98,8 +98,8 @@ void add_settings(nb::module_& m) {
       .def("set", &Settings::set)
       .def("use_arrays", &Settings::use_arrays, nb::arg().none(), nb::arg().none())
       .def_prop_ro("json", &Settings::json);
-  constexpr std::size_t room = std::size_t(1) << 16;
-  m.def("settings_table", [] { return text_of(heddle_settings_table, room); });
+  constexpr std::size_t capacity = std::size_t(1) << 16;
+  m.def("settings_table", [] { return text_of(heddle_settings_table, capacity); });
 }
 
 void add_profiles(nb::module_& m) {

@@ -164,7 +164,7 @@ struct Operator {
   }
   std::string plan() const {
     return text_of(
-        [&](char* to, std::size_t room) { return heddle_operator_plan(A.own, to, room); });
+        [&](char* to, std::size_t capacity) { return heddle_operator_plan(A.own, to, capacity); });
   }
 };
 

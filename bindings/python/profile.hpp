@@ -84,16 +84,17 @@ struct Profile {
     call(context, [&] { return heddle_profile_write(profile.own, c_text(path), merge ? 1 : 0); });
   }
   std::string json() const {
-    return text_of(
-        [&](char* to, std::size_t room) { return heddle_profile_json(profile.own, to, room); });
+    return text_of([&](char* to, std::size_t capacity) {
+      return heddle_profile_json(profile.own, to, capacity);
+    });
   }
   std::string choose(const Matrix& matrix, const std::string& device, int threads,
                      const std::string& objective) const {
-    return text_of([&](char* to, std::size_t room) {
+    return text_of([&](char* to, std::size_t capacity) {
       std::size_t length = 0;
       call(context, [&] {
         return heddle_profile_choose(profile.own, matrix.matrix.own, c_text(device), threads,
-                                     c_text(objective), to, room, &length);
+                                     c_text(objective), to, capacity, &length);
       });
       return length;
     });

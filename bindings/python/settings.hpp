@@ -63,7 +63,7 @@ class Settings {
   heddle_settings* get() const { return own_.get(); }
   std::string json() const {
     return text_of(
-        [&](char* to, std::size_t room) { return heddle_settings_json(get(), to, room); });
+        [&](char* to, std::size_t capacity) { return heddle_settings_json(get(), to, capacity); });
   }
 
   const double* coordinates() const {

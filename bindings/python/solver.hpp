@@ -239,8 +239,9 @@ struct Solver {
   }
   static std::string detail_of(const heddle_solver* solver, std::size_t system) {
     const auto number = static_cast<std::int64_t>(system);
-    return text_of(
-        [&](char* to, std::size_t room) { return heddle_solver_detail(solver, number, to, room); });
+    return text_of([&](char* to, std::size_t capacity) {
+      return heddle_solver_detail(solver, number, to, capacity);
+    });
   }
   static nb::tuple told(const heddle_report& report, const std::string& detail,
                         const nb::object& history) {
@@ -250,8 +251,9 @@ struct Solver {
                           returned[report.returned], history);
   }
   std::string summary() const {
-    return text_of(
-        [&](char* to, std::size_t room) { return heddle_solver_summary(solver.own, to, room); });
+    return text_of([&](char* to, std::size_t capacity) {
+      return heddle_solver_summary(solver.own, to, capacity);
+    });
   }
 };
 

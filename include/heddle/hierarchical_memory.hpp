@@ -78,14 +78,14 @@ struct HEDDLE_EXPORT HierarchicalMemory {
   /// Schedules of the leaves: in the order of their rows, which a product follows; for A*, by
   /// columns.
   long long schedule = 0, adjoint_schedule = 0;
-  /// On a GPU: the rooms where its products keep sums of pieces, on each stream and in graphs.
-  long long rooms = 0;
+  /// On a GPU: the memory where its products keep sums of pieces, on each stream and in graphs.
+  long long workspaces = 0;
   /// For a matrix on a GPU, in addition: memory on the host, for its tree and schedules.
   long long host = 0;
 
   long long tree() const { return leaves.bytes + inner.bytes; }
   long long product() const { return leaves.bytes + schedule; }
-  long long total() const { return tree() + schedule + adjoint_schedule + rooms; }
+  long long total() const { return tree() + schedule + adjoint_schedule + workspaces; }
 
   /// The paper's formula for the tree (section 3.3), in bytes: (1 + N / L) (entries (2 log2 d + b)
   /// + 32 L) bits for N inner nodes, L leaves and entries of b bits.

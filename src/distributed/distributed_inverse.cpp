@@ -105,7 +105,7 @@ struct DistributedInverse<S>::State {
       together(ranks(), [&] { local->make_powers(rows); });
     }
     guard(ranks(), [&] { overlap->fetch_rows(own, local->pattern()); });
-    together(ranks(), [&] { local->check_room(overlap->rows().entries()); });
+    together(ranks(), [&] { local->check_memory(overlap->rows().entries()); });
   }
 
   /// The flag of ranks whose iterations a graph holds; null for others.

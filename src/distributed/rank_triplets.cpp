@@ -37,17 +37,17 @@ void exchange_parts(Communicator& ranks, std::span<const std::byte> from,
   std::size_t sent = 0, received = 0;
   for (std::size_t r = 0; r < to_ranks.size(); ++r) {
     const auto part = from.subspan(sent, to_ranks[r] * bytes);
-    const auto room = to.subspan(received, from_ranks[r] * bytes);
+    const auto target = to.subspan(received, from_ranks[r] * bytes);
     sent += part.size();
-    received += room.size();
+    received += target.size();
     const auto rank = static_cast<int>(r);
     if (rank == ranks.rank()) {
       own_from = part;
-      own_to = room;
+      own_to = target;
       continue;
     }
     if (!part.empty()) sends.push_back({rank, part});
-    if (!room.empty()) receives.push_back({rank, room});
+    if (!target.empty()) receives.push_back({rank, target});
   }
   ranks.begin_exchange(sends, receives);
   std::copy(own_from.begin(), own_from.end(), own_to.begin());

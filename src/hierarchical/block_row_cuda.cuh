@@ -22,7 +22,7 @@ constexpr int blocks_at_once() {
 
 /// A block of threads' data on its block row, in addition to the words of its bits.
 template <int threads>
-struct BlockRowRoom {
+struct BlockRowWorkspace {
   static constexpr int max_counts = 8 * threads;
 
   int begin[NodeShape{8, 0}.size() + 1];  // first entry of each row
@@ -37,7 +37,7 @@ struct BlockRowRoom {
     return leaves > max_counts ? 1 : min(threads / 32, max_counts / max(leaves, 1));
   }
 };
-extern __shared__ unsigned words_of_room[];
+extern __shared__ unsigned words_of_workspace[];
 
 /// Words of block column bits for which blocks of `threads` threads have room.
 template <int threads>
@@ -66,8 +66,8 @@ struct BlockColumns {
     const Index word = first / PlaceBits::bits_of_word;
     return {word * PlaceBits::bits_of_word, last / PlaceBits::bits_of_word - word + 1};
   }
-  __device__ unsigned* bits() const { return words_of_room; }
-  __device__ unsigned* before() const { return words_of_room + words; }
+  __device__ unsigned* bits() const { return words_of_workspace; }
+  __device__ unsigned* before() const { return words_of_workspace + words; }
   __device__ bool covers(Index block) const {
     return block >= first && block - first < words * PlaceBits::bits_of_word;
   }
@@ -89,28 +89,28 @@ struct BlockColumns {
 
 /// All threads take part.
 template <int threads>
-__device__ BlockRow open(BlockRowRoom<threads>& room, const PatternView& pattern,
+__device__ BlockRow open(BlockRowWorkspace<threads>& workspace, const PatternView& pattern,
                          const NodeShape& shape) {
   const auto thread = static_cast<int>(threadIdx.x);
   const Offset row = Offset(blockIdx.x) << shape.log2_size;
   const int rows = static_cast<int>(min(Offset(shape.size()), pattern.rows - row));
   const Offset first = pattern.offsets[row];
   for (int r = thread; r <= rows; r += threads) {
-    room.begin[r] = static_cast<int>(pattern.offsets[row + r] - first);
+    workspace.begin[r] = static_cast<int>(pattern.offsets[row + r] - first);
   }
   __syncthreads();
-  return {pattern.column + first, first, room.begin[rows], rows};
+  return {pattern.column + first, first, workspace.begin[rows], rows};
 }
 
 /// Numbers the marked block columns, and returns how many there are. All threads take part.
 template <int threads>
-__device__ int number_leaves(BlockRowRoom<threads>& room, const BlockColumns& columns) {
+__device__ int number_leaves(BlockRowWorkspace<threads>& workspace, const BlockColumns& columns) {
   __syncthreads();
   const unsigned leaves = number_bits<threads>(columns.bits(), columns.before(), columns.words,
-                                               threadIdx.x, room.of_warp);
-  if (threadIdx.x == threads - 1) room.leaves = static_cast<int>(leaves);
+                                               threadIdx.x, workspace.of_warp);
+  if (threadIdx.x == threads - 1) workspace.leaves = static_cast<int>(leaves);
   __syncthreads();
-  return room.leaves;
+  return workspace.leaves;
 }
 
 /// The entries of a block row that a thread takes: the first few are loaded at once, before they

@@ -48,7 +48,7 @@ struct NodesToName {
 
 /// A block of threads writes a node: the references of its children, by the ranks of their places.
 __global__ void __launch_bounds__(block_size) write_inner(const __grid_constant__ NodesToName of) {
-  __shared__ PlaceRoom room;
+  __shared__ PlaceWorkspace workspace;
   Offset node = blockIdx.x;
   int k = 0;
   for (; node >= of.nodes[k]; ++k) node -= of.nodes[k];
@@ -59,15 +59,15 @@ __global__ void __launch_bounds__(block_size) write_inner(const __grid_constant_
   unsigned char* const to = of.pool + level.byte[node];
   const Offset first = level.first[node];
   const int words = PlaceBits::words_of(of.shape.positions());
-  for (int word = thread; word < words; word += block_size) room.bits[word] = 0;
+  for (int word = thread; word < words; word += block_size) workspace.bits[word] = 0;
   __syncthreads();
   for (int i = thread; i < held; i += block_size) {
     const int position = level.position[first + i];
-    atomicOr(&room.bits[position / PlaceBits::bits_of_word], PlaceBits::bit_of(position));
+    atomicOr(&workspace.bits[position / PlaceBits::bits_of_word], PlaceBits::bit_of(position));
   }
   __syncthreads();
-  number_places(room, words, threadIdx.x);
-  const PlaceBits places{room.bits, room.before};
+  number_places(workspace, words, threadIdx.x);
+  const PlaceBits places{workspace.bits, workspace.before};
   unsigned char* const coordinates = to + NodeShape::places_byte(kind);
   auto* const payloads = reinterpret_cast<NodeReference*>(to + of.shape.payload_byte(kind, held));
   put_count_and_padding(to, of.shape, kind, held, thread, block_size);
@@ -75,7 +75,7 @@ __global__ void __launch_bounds__(block_size) write_inner(const __grid_constant_
     clear_places(to, of.shape, held, thread, block_size);
     __syncthreads();
     for (int word = thread; word < words; word += block_size) {
-      reinterpret_cast<unsigned*>(coordinates)[word] = room.bits[word];
+      reinterpret_cast<unsigned*>(coordinates)[word] = workspace.bits[word];
     }
   }
   for (int i = thread; i < held; i += block_size) {
@@ -134,26 +134,26 @@ InnerLevels::InnerLevels(Index block_rows, Index block_columns, int log2_size, O
   auto children = static_cast<std::size_t>(max_leaves);
   for (std::size_t k = 0; k < blocks.size(); ++k) {
     const auto words = static_cast<std::size_t>(blocks[k].words());
-    Room& room = rooms_.emplace_back();
-    room.row = UnsetArray<Index>(max_nodes[k], device);
-    room.column = UnsetArray<Index>(max_nodes[k], device);
-    room.before = UnsetArray<Offset>(words, device);
-    room.first = UnsetArray<Offset>(max_nodes[k], device);
-    room.byte = UnsetArray<Offset>(max_nodes[k], device);
-    room.position = UnsetArray<unsigned short>(children, device);
-    room.child = UnsetArray<unsigned>(children, device);
+    LevelStorage& storage = storage_.emplace_back();
+    storage.row = UnsetArray<Index>(max_nodes[k], device);
+    storage.column = UnsetArray<Index>(max_nodes[k], device);
+    storage.before = UnsetArray<Offset>(words, device);
+    storage.first = UnsetArray<Offset>(max_nodes[k], device);
+    storage.byte = UnsetArray<Offset>(max_nodes[k], device);
+    storage.position = UnsetArray<unsigned short>(children, device);
+    storage.child = UnsetArray<unsigned>(children, device);
     auto* const held = reinterpret_cast<int*>(free + words);
     levels_.push_back(
-        {{free, room.before.data(), 0, blocks[k].rows, BlockBits::words_of(blocks[k].columns)},
-         room.before.data(),
-         room.row.data(),
-         room.column.data(),
+        {{free, storage.before.data(), 0, blocks[k].rows, BlockBits::words_of(blocks[k].columns)},
+         storage.before.data(),
+         storage.row.data(),
+         storage.column.data(),
          held,
          held + max_nodes[k],
-         room.first.data(),
-         room.byte.data(),
-         room.position.data(),
-         room.child.data()});
+         storage.first.data(),
+         storage.byte.data(),
+         storage.position.data(),
+         storage.child.data()});
     free += words + max_nodes[k];
     children = max_nodes[k];
   }

@@ -66,7 +66,7 @@ class InnerLevels {
   void write(const LevelOnGpu& leaves, unsigned char* pool, const Device& device) const;
 
  private:
-  struct Room {
+  struct LevelStorage {
     UnsetArray<Index> row, column;
     UnsetArray<Offset> before, first, byte;
     UnsetArray<unsigned short> position;
@@ -74,7 +74,7 @@ class InnerLevels {
   };
 
   Array<unsigned long long> zeros_;  // counts, bits, and what nodes hold
-  std::vector<Room> rooms_;
+  std::vector<LevelStorage> storage_;
   std::vector<NodesAbove> levels_;  // from the one above the leaves upward
   CountedInner counted_{};
   NodeCounts counts_;

@@ -41,13 +41,14 @@ struct NodeToWrite {
   Word* payloads;
   PlaceBits places;
 
-  __device__ NodeToWrite(const NodesToMerge<Word>& nodes, Offset node, const PlaceRoom& room)
+  __device__ NodeToWrite(const NodesToMerge<Word>& nodes, Offset node,
+                         const PlaceWorkspace& workspace)
       : of(nodes),
         kind(of.shape().kind_of(of.touched.held[node])),
         to(of.pool + of.touched.byte[node]),
         payloads(
             reinterpret_cast<Word*>(to + of.shape().payload_byte(kind, of.touched.held[node]))),
-        places{room.bits, room.before} {}
+        places{workspace.bits, workspace.before} {}
   __device__ Word* payload(int position) const {
     const int at = kind == NodeKind::dense ? position : places.number_of(position);
     return payloads + Offset(at) * of.words;
@@ -99,23 +100,23 @@ __device__ void mark_places(const NodesToMerge<Word>& of, Offset node, int words
 }
 
 /// The memory in which a block of threads merges a node.
-struct MergeRoom {
-  PlaceRoom places;
+struct MergeWorkspace {
+  PlaceWorkspace places;
   unsigned changed[PlaceBits::max_words];
 };
 
 /// A block of threads writes a node: what stays of the old one, and the changes.
 template <class Word>
-__device__ void write_node(const NodesToMerge<Word>& of, Offset node, MergeRoom& space) {
-  PlaceRoom& room = space.places;
+__device__ void write_node(const NodesToMerge<Word>& of, Offset node, MergeWorkspace& space) {
+  PlaceWorkspace& workspace = space.places;
   unsigned* const changed = space.changed;
   const auto thread = static_cast<int>(threadIdx.x);
   const int held = of.touched.held[node];
   if (held == 0) return;
   const int words = PlaceBits::words_of(of.shape().positions());
-  mark_places(of, node, words, thread, room.bits, changed);
-  number_places(room, words, threadIdx.x);
-  const NodeToWrite<Word> to(of, node, room);
+  mark_places(of, node, words, thread, workspace.bits, changed);
+  number_places(workspace, words, threadIdx.x);
+  const NodeToWrite<Word> to(of, node, workspace);
   if (thread == 0) *reinterpret_cast<unsigned*>(to.to) = static_cast<unsigned>(held);
   to.put_bits(words, thread);
   const bool has_old = of.has_old(node);
@@ -157,7 +158,7 @@ __device__ void write_node(const NodesToMerge<Word>& of, Offset node, MergeRoom&
 template <class Word>
 __global__ void __launch_bounds__(block_size)
     write_leaves(const __grid_constant__ NodesToMerge<Word> of) {
-  __shared__ MergeRoom space;
+  __shared__ MergeWorkspace space;
   write_node(of, blockIdx.x, space);
 }
 
@@ -167,7 +168,7 @@ struct InnerNodes {
   Offset count[max_levels];
 };
 __global__ void __launch_bounds__(block_size) write_inner(const __grid_constant__ InnerNodes of) {
-  __shared__ MergeRoom space;
+  __shared__ MergeWorkspace space;
   Offset node = blockIdx.x;
   int level = 1;
   for (; node >= of.count[level]; ++level) node -= of.count[level];

@@ -41,10 +41,10 @@ __device__ NodeView view(const unsigned long long* pools, NodeReference at,
 __global__ void __launch_bounds__(block_size)
     list_references(const unsigned long long* pools, const NodeReference* nodes, NodeShape shape,
                     const Offset* first, NodeReference* child) {
-  __shared__ PlaceRoom room;
+  __shared__ PlaceWorkspace workspace;
   const Offset i = blockIdx.x;
   const NodeView inner = view(pools, nodes[i], shape);
-  for_each_entry(inner, room, [&](int number, LocalPlace, int payload) {
+  for_each_entry(inner, workspace, [&](int number, LocalPlace, int payload) {
     child[first[i] + number] = reinterpret_cast<const NodeReference*>(inner.payloads())[payload];
   });
 }
@@ -63,7 +63,7 @@ struct MovedChildren {
 __global__ void __launch_bounds__(block_size)
     copy_nodes(const unsigned long long* pools, const NodeReference* nodes, NodeShape shape,
                const Offset* byte, unsigned char* pool, MovedChildren children) {
-  __shared__ PlaceRoom room;
+  __shared__ PlaceWorkspace workspace;
   const Offset i = blockIdx.x;
   const NodeView node = view(pools, nodes[i], shape);
   unsigned char* const to = pool + byte[i];
@@ -74,7 +74,7 @@ __global__ void __launch_bounds__(block_size)
   if (children.first == nullptr) return;
   __syncthreads();
   auto* const references = reinterpret_cast<NodeReference*>(to + (node.payloads() - node.data));
-  for_each_entry(node, room, [&](int number, LocalPlace, int payload) {
+  for_each_entry(node, workspace, [&](int number, LocalPlace, int payload) {
     const Offset c = children.first[i] + number;
     const Offset moved = children.moves[c];
     if (children.moves[c + 1] == moved) return;

@@ -40,35 +40,35 @@ struct FoundLeaves {
 
   static constexpr int spare = 8;
   /// The room of a block row that begins with this entry.
-  HEDDLE_INLINE Offset room_begins(Offset entry, Offset block_row) const {
+  HEDDLE_INLINE Offset place_of_first_leaf(Offset entry, Offset block_row) const {
     return is_short ? entry / 8 + spare * block_row : entry;
   }
 };
 
 /// The block columns between which a block row lies, if its rows are sorted. Subtracts from
-/// `room.falls` how often columns fall from one row to the next. All threads take part.
+/// `workspace.falls` how often columns fall from one row to the next. All threads take part.
 template <int threads>
-__device__ BlockColumns find_range(BlockRowRoom<threads>& room, const BlockRow& row,
+__device__ BlockColumns find_range(BlockRowWorkspace<threads>& workspace, const BlockRow& row,
                                    const PatternView& pattern, const NodeShape& shape) {
   const auto thread = static_cast<int>(threadIdx.x);
   if (thread == 0) {
-    room.least = pattern.columns;
-    room.greatest = -1;
-    room.falls = 0;
+    workspace.least = pattern.columns;
+    workspace.greatest = -1;
+    workspace.falls = 0;
   }
   __syncthreads();
   for (int r = thread; r < row.rows; r += threads) {
-    const int begin = room.begin[r], end = room.begin[r + 1];
+    const int begin = workspace.begin[r], end = workspace.begin[r + 1];
     if (begin == end) continue;
     const Index first = row.column[begin];
-    atomicMin(&room.least, first);
-    atomicMax(&room.greatest, row.column[end - 1]);
-    if (begin > 0 && first <= row.column[begin - 1]) atomicSub(&room.falls, 1);
+    atomicMin(&workspace.least, first);
+    atomicMax(&workspace.greatest, row.column[end - 1]);
+    if (begin > 0 && first <= row.column[begin - 1]) atomicSub(&workspace.falls, 1);
   }
   __syncthreads();
   const auto inside = [&](Index column) { return min(max(column, 0), pattern.columns - 1); };
-  const Index least = shape.block_of(inside(room.least));
-  return BlockColumns::between(least, max(least, shape.block_of(inside(room.greatest))));
+  const Index least = shape.block_of(inside(workspace.least));
+  return BlockColumns::between(least, max(least, shape.block_of(inside(workspace.greatest))));
 }
 
 /// The columns of a thread, and for lane 0 the ones before them.
@@ -89,7 +89,7 @@ struct LoadedColumns {
 /// Marks the block columns of a block row. False if a column is beyond the matrix or not above the
 /// one before it in its row. All threads take part.
 template <int threads>
-__device__ bool mark_leaves(BlockRowRoom<threads>& room, const BlockRow& row,
+__device__ bool mark_leaves(BlockRowWorkspace<threads>& workspace, const BlockRow& row,
                             const PatternView& pattern, const NodeShape& shape,
                             const BlockColumns& columns, const ShareOfWarp& share,
                             LoadedColumns& loaded) {
@@ -112,18 +112,18 @@ __device__ bool mark_leaves(BlockRowRoom<threads>& room, const BlockRow& row,
           columns.mark(shape.block_of(column));
         }
       });
-  if (falls != 0) atomicAdd(&room.falls, falls);
+  if (falls != 0) atomicAdd(&workspace.falls, falls);
   is_good = __syncthreads_and(is_good ? 1 : 0) != 0;
-  return is_good && room.falls == 0;
+  return is_good && workspace.falls == 0;
 }
 
 template <int threads>
 __global__ void __launch_bounds__(threads, blocks_at_once<threads>())
     find_leaves(PatternView pattern, NodeShape shape, int max_words, FoundLeaves to) {
-  __shared__ BlockRowRoom<threads> room;
+  __shared__ BlockRowWorkspace<threads> workspace;
   const auto thread = static_cast<int>(threadIdx.x), lane = thread % 32;
   Offset& unsuited = to.leaves[gridDim.x + 1];
-  const BlockRow row = open(room, pattern, shape);
+  const BlockRow row = open(workspace, pattern, shape);
   if (row.entries == 0) {
     if (thread == 0) to.leaves[blockIdx.x] = 0;
     return;
@@ -131,24 +131,24 @@ __global__ void __launch_bounds__(threads, blocks_at_once<threads>())
   const ShareOfWarp share{thread - lane, row.entries, threads};
   LoadedColumns loaded;
   loaded.load(row, share, share.begin);
-  const BlockColumns columns = find_range(room, row, pattern, shape);
+  const BlockColumns columns = find_range(workspace, row, pattern, shape);
   if (columns.words > max_words) {
     if (thread == 0) unsuited = 1;
     return;
   }
   columns.clear();
   __syncthreads();
-  const bool is_good = mark_leaves(room, row, pattern, shape, columns, share, loaded);
-  const int leaves = number_leaves(room, columns);
-  const Offset first = to.room_begins(row.first, blockIdx.x);
-  if (!is_good || row.entries > Offset(room.parts_of(leaves)) * max_of_part<threads> ||
-      leaves > to.room_begins(row.first + row.entries, blockIdx.x + Offset(1)) - first) {
+  const bool is_good = mark_leaves(workspace, row, pattern, shape, columns, share, loaded);
+  const int leaves = number_leaves(workspace, columns);
+  const Offset first = to.place_of_first_leaf(row.first, blockIdx.x);
+  if (!is_good || row.entries > Offset(workspace.parts_of(leaves)) * max_of_part<threads> ||
+      leaves > to.place_of_first_leaf(row.first + row.entries, blockIdx.x + Offset(1)) - first) {
     if (thread == 0) unsuited = 1;
     return;
   }
   if (thread == 0) to.leaves[blockIdx.x] = leaves;
   int* const held = to.held + first;
-  int* const count = leaves <= room.max_counts ? room.count : held;
+  int* const count = leaves <= workspace.max_counts ? workspace.count : held;
   for (int leaf = thread; leaf < leaves; leaf += threads) count[leaf] = 0;
   __syncthreads();
   share.for_each(
@@ -182,7 +182,7 @@ void pack_leaves(const FoundLeaves& from, const PatternView& pattern, LeavesOfRo
                     const Offset block_row = block * rows_of_block + thread / 32;
                     if (block_row >= block_rows) return;
                     const Offset first =
-                        from.room_begins(pattern.offsets[block_row << shift], block_row);
+                        from.place_of_first_leaf(pattern.offsets[block_row << shift], block_row);
                     const Offset to = before[block_row];
                     for (Offset k = thread % 32; k < before[block_row + 1] - to; k += 32) {
                       row[to + k] = static_cast<Index>(block_row);
@@ -218,17 +218,17 @@ bool take_leaves(const PatternView& pattern, Offset entries, LeavesOfRows& leave
   LevelOnGpu& level = leaves.level;
   const bool is_short = leaves.team != Team::large && entries > few_entries;
   FoundLeaves found{nullptr, nullptr, leaves.before.data(), is_short};
-  const auto most = static_cast<std::size_t>(found.room_begins(entries, level.rows));
-  UnsetArray<int> room(2 * most, device);
-  found.column = room.data();
-  found.held = room.data() + most;
+  const auto most = static_cast<std::size_t>(found.place_of_first_leaf(entries, level.rows));
+  UnsetArray<int> storage(2 * most, device);
+  found.column = storage.data();
+  found.held = storage.data() + most;
   std::optional<Offset> count;
   with_threads(leaves.team, [&]<int threads>(std::integral_constant<int, threads>) {
     count = find<threads>(pattern, found, leaves, owner, device);
   });
   if (!count) return false;
   // The room is given back. A caller's own memory has no bound.
-  leaves.available += std::min(static_cast<long long>(room.size() * sizeof(int)),
+  leaves.available += std::min(static_cast<long long>(storage.size() * sizeof(int)),
                                std::numeric_limits<long long>::max() - leaves.available);
   level.count = *count;
   const auto nodes = static_cast<std::size_t>(level.count);

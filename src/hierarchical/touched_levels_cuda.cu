@@ -256,24 +256,24 @@ TouchedLevels::TouchedLevels(const Tree& tree, int levels, const UnsetArray<Plac
     const Offset nodes = std::min(changes, max_nodes(tree, level));
     const auto of_changes = static_cast<std::size_t>(changes);
     const auto of_nodes = static_cast<std::size_t>(nodes);
-    Room& room = rooms_.emplace_back();
+    LevelStorage& storage = storage_.emplace_back();
     if (level > 0) {
-      room.key = UnsetArray<unsigned long long>(of_changes, device);
-      room.source = UnsetArray<Index>(of_changes, device);
+      storage.key = UnsetArray<unsigned long long>(of_changes, device);
+      storage.source = UnsetArray<Index>(of_changes, device);
     }
-    room.action = UnsetArray<EditAction>(of_changes, device);
-    room.number = UnsetArray<Index>(of_changes, device);
-    room.first = UnsetArray<Index>(of_nodes + 1, device);
-    room.before = UnsetArray<NodeReference>(of_nodes, device);
-    room.after = UnsetArray<NodeReference>(of_nodes, device);
-    room.held = UnsetArray<int>(of_nodes, device);
-    room.byte = UnsetArray<Offset>(of_nodes, device);
+    storage.action = UnsetArray<EditAction>(of_changes, device);
+    storage.number = UnsetArray<Index>(of_changes, device);
+    storage.first = UnsetArray<Index>(of_nodes + 1, device);
+    storage.before = UnsetArray<NodeReference>(of_nodes, device);
+    storage.after = UnsetArray<NodeReference>(of_nodes, device);
+    storage.held = UnsetArray<int>(of_nodes, device);
+    storage.byte = UnsetArray<Offset>(of_nodes, device);
     nodes_.push_back({tree.shape(level), level,
-                      level > 0 ? room.key.data() : sorted_.key[sorted_.current].data(),
-                      room.action.data(),
-                      level > 0 ? room.source.data() : sorted_.value[sorted_.current].data(),
-                      room.number.data(), room.first.data(), room.before.data(), room.after.data(),
-                      room.held.data(), room.byte.data()});
+                      level > 0 ? storage.key.data() : sorted_.key[sorted_.current].data(),
+                      storage.action.data(),
+                      level > 0 ? storage.source.data() : sorted_.value[sorted_.current].data(),
+                      storage.number.data(), storage.first.data(), storage.before.data(),
+                      storage.after.data(), storage.held.data(), storage.byte.data()});
     changes = nodes;
   }
   find_actions(edits, nodes_.front(), faults, device.stream());

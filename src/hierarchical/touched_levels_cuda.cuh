@@ -84,7 +84,7 @@ class TouchedLevels {
   const std::vector<TouchedNodes>& nodes() const { return nodes_; }
 
  private:
-  struct Room {
+  struct LevelStorage {
     UnsetArray<unsigned long long> key;
     UnsetArray<heddle::detail::EditAction> action;
     UnsetArray<Index> source, number, first;
@@ -97,7 +97,7 @@ class TouchedLevels {
   Offset edits_;
   SortBuffers sorted_;
   Array<unsigned long long> counted_;  // `CountedLevels`, and what pools free
-  std::vector<Room> rooms_;
+  std::vector<LevelStorage> storage_;
   std::vector<TouchedNodes> nodes_;
 };
 

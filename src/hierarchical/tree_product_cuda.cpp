@@ -32,8 +32,8 @@ TreeProduct::TreeProduct(TreeEntry entry, std::shared_ptr<const TreeOnGpu> matri
 }
 
 TreeProduct::~TreeProduct() {
-  for (const auto& [stream, room] : rooms_) matrix_->add_room(-room.bytes());
-  if (of_graphs_) matrix_->add_room(-of_graphs_->bytes());
+  for (const auto& [stream, workspace] : workspaces_) matrix_->add_workspace(-workspace.bytes());
+  if (of_graphs_) matrix_->add_workspace(-of_graphs_->bytes());
 }
 
 std::shared_ptr<const TreeProduct> TreeProduct::handle() const {
@@ -55,27 +55,27 @@ void TreeProduct::check_operand(const void* data, bool is_aos, const char* name)
   check_kernel_operand(data, name, device_.stream());
 }
 
-TreeProduct::Room TreeProduct::make_room() const {
+TreeProduct::Workspace TreeProduct::make_workspace() const {
   const bool is_transposed = entry_.form != detail::TreeForm::direct;
   const TreePieces& pieces = matrix_->schedule(is_transposed).cut;
   const auto scalars =
       static_cast<std::size_t>(pieces.places) * static_cast<std::size_t>(entry_.row_components);
-  Room room{Array<double>(scalars << matrix_->matrix().tree().leaf.log2_size, device_),
-            Array<unsigned>(static_cast<std::size_t>(pieces.counters), device_)};
-  matrix_->add_room(room.bytes());
+  Workspace workspace{Array<double>(scalars << matrix_->matrix().tree().leaf.log2_size, device_),
+                      Array<unsigned>(static_cast<std::size_t>(pieces.counters), device_)};
+  matrix_->add_workspace(workspace.bytes());
   device_.synchronize();  // a launch may be on another stream
-  return room;
+  return workspace;
 }
 
-const TreeProduct::Room& TreeProduct::room_on(const Stream& stream) const {
+const TreeProduct::Workspace& TreeProduct::workspace_on(const Stream& stream) const {
   const std::lock_guard lock(mutex_);
   if (is_being_captured(stream)) {
     if (!of_graphs_) refuse_capture();
     return *of_graphs_;
   }
-  if (!of_graphs_) of_graphs_ = make_room();
-  auto found = rooms_.find(stream.queue);
-  if (found == rooms_.end()) found = rooms_.emplace(stream.queue, make_room()).first;
+  if (!of_graphs_) of_graphs_ = make_workspace();
+  auto found = workspaces_.find(stream.queue);
+  if (found == workspaces_.end()) found = workspaces_.emplace(stream.queue, make_workspace()).first;
   return found->second;
 }
 
@@ -113,7 +113,7 @@ template <class T>
 void TreeProduct::launch_with(const Call& call, const Stream& stream) const {
   const detail::Tree& tree = matrix_->matrix().tree();
   const bool is_transposed = entry_.form != detail::TreeForm::direct;
-  const Room& room = room_on(stream);
+  const Workspace& workspace = workspace_on(stream);
   const TreeSchedule& schedule = matrix_->schedule(is_transposed);
   device::TreeArguments<char, T> arguments{};
   arguments.leaves = schedule.cut.leaves.data();
@@ -125,8 +125,8 @@ void TreeProduct::launch_with(const Call& call, const Stream& stream) const {
   arguments.beta = static_cast<T>(call.beta);
   arguments.sums = {call.sums.partials, call.sums.finished};
   arguments.results = call.sums.results;
-  arguments.partials = reinterpret_cast<T*>(const_cast<double*>(room.partials.data()));
-  arguments.arrived = const_cast<unsigned*>(room.arrived.data());
+  arguments.partials = reinterpret_cast<T*>(const_cast<double*>(workspace.partials.data()));
+  arguments.arrived = const_cast<unsigned*>(workspace.arrived.data());
   arguments.rows = is_transposed ? tree.columns : tree.rows;
   arguments.columns = is_transposed ? tree.rows : tree.columns;
   arguments.blocks = static_cast<unsigned>(partials());

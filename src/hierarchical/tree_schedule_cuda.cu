@@ -50,10 +50,10 @@ struct Walk {
 
 __global__ void __launch_bounds__(block_size)
     list_children(Walk nodes, NodeShape shape, const Offset* first, Walk children) {
-  __shared__ PlaceRoom room;
+  __shared__ PlaceWorkspace workspace;
   const Offset i = blockIdx.x;
   const NodeView inner = nodes.view(i, shape);
-  for_each_entry(inner, room, [&](int number, LocalPlace place, int payload) {
+  for_each_entry(inner, workspace, [&](int number, LocalPlace place, int payload) {
     const Offset to = first[i] + number;
     children.node[to] = reinterpret_cast<const NodeReference*>(inner.payloads())[payload];
     children.row[to] = nodes.row[i] << shape.log2_size | place.row;

@@ -219,10 +219,10 @@ bool LineBlocks::next(Block& block) {
   }
   block.begin = block.end = 0;
   auto& text = block.text;
-  const auto make_room = [&](std::size_t bytes) {
+  const auto ensure_size = [&](std::size_t bytes) {
     if (text.size() < bytes) text.resize(bytes);
   };
-  make_room(carried_.size() + block_bytes_ + 1);
+  ensure_size(carried_.size() + block_bytes_ + 1);
   std::size_t size = carried_.size();
   std::copy(carried_.begin(), carried_.end(), text.begin());
   carried_.clear();
@@ -235,7 +235,7 @@ bool LineBlocks::next(Block& block) {
         throw Error(ErrorKind::malformed_file,
                     "a line of more than " + std::to_string(longest_line / 2) + " bytes");
       }
-      make_room(target + 1);
+      ensure_size(target + 1);
       const std::size_t count = source_->read(text.data() + size, target - size);
       const void* line_end = count == 0 ? nullptr : memrchr(text.data() + size, '\n', count);
       size += count;

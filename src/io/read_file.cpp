@@ -11,7 +11,7 @@ namespace heddle::io {
 namespace {
 
 /// Checks room for the doubled buffer, which exists along with the old one during a copy.
-void check_room(std::size_t bytes) {
+void check_memory(std::size_t bytes) {
   constexpr std::size_t worth_a_look = std::size_t(64) << 20;
   if (bytes < worth_a_look) return;
   const long long available = Device::cpu(1).available_memory();
@@ -31,7 +31,7 @@ std::string read_file(const std::string& path, Progress* progress) {
   heddle::detail::naming_file(path, [&] {
     for (;;) {
       if (size == bytes.size()) {
-        check_room(std::max(least, 2 * size));
+        check_memory(std::max(least, 2 * size));
         bytes.resize(std::max(least, 2 * size));
       }
       const std::size_t count = source->read(bytes.data() + size, bytes.size() - size);

@@ -94,12 +94,12 @@ int count_corners(HostElements& mesh) {
 
 CornerCode code_for(Offset elements, int max_corners) {
   const int bits = std::bit_width(static_cast<unsigned>(max_corners - 1));
-  const Offset room = bits < 16 ? Offset(1) << (32 - 2 * bits) : 1;
-  if (elements < room) return {bits};
+  const Offset limit = bits < 16 ? Offset(1) << (32 - 2 * bits) : 1;
+  if (elements < limit) return {bits};
   refuse(ErrorKind::unsupported, "a mesh of " + std::to_string(elements) + " elements of up to " +
                                      std::to_string(max_corners) +
                                      " nodes is too large; the limit of elements is " +
-                                     std::to_string(room - 1));
+                                     std::to_string(limit - 1));
 }
 
 void check_nodes(const HostElements& mesh) {

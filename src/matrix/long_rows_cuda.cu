@@ -17,7 +17,7 @@ struct LongRow {
   Index length;
 };
 
-std::size_t room_of_batch(const RowStatistics& statistics) {
+std::size_t entries_in_batch(const RowStatistics& statistics) {
   const auto most = std::max<unsigned long long>(entries_of_batch, statistics.longest);
   return static_cast<std::size_t>(std::min(statistics.long_entries, most));
 }
@@ -62,7 +62,7 @@ LongRowBatches::LongRowBatches(const PatternView& pattern, const Index* order,
       order_(order),
       position_(position),
       sorts_(sorts),
-      buffers_(room_of_batch(statistics), device) {
+      buffers_(entries_in_batch(statistics), device) {
   std::vector<Index> row;
   Offset held = 0;
   for (const LongRow& found : find_long_rows(pattern, order, statistics, device)) {
@@ -110,7 +110,7 @@ LongRows LongRowBatches::next() {
 
 long long LongRowBatches::bytes(const RowStatistics& statistics, const Stream& stream) {
   const auto bytes_of_row = static_cast<long long>(sizeof(LongRow) + 2 * sizeof(Index));
-  return sort_bytes(static_cast<Offset>(room_of_batch(statistics)), stream) +
+  return sort_bytes(static_cast<Offset>(entries_in_batch(statistics)), stream) +
          statistics.long_rows * bytes_of_row;
 }
 

@@ -53,7 +53,7 @@ class GrowingValues {
   std::size_t size() const { return size_; }
   const T* data() const { return values_.data(); }
   /// Room for `more` further values.
-  T* room(std::size_t more) {
+  T* reserve(std::size_t more) {
     if (size_ + more > values_.size()) {
       UnsetArray<T> larger(std::max(2 * values_.size(), size_ + more));
       std::copy_n(values_.data(), size_, larger.data());
@@ -84,8 +84,8 @@ class NumberRowsOfProduct {
         longest_(longest),
         is_sorted_(is_sorted) {
     std::fill(sums_.begin(), sums_.end(), none);
-    column_.room(entries);
-    sum_.room(entries);
+    column_.reserve(entries);
+    sum_.reserve(entries);
   }
 
   /// Returns the length of the row.
@@ -95,8 +95,8 @@ class NumberRowsOfProduct {
     if (met_.size() < most + 1) met_ = UnsetArray<Index>(2 * most + 1);
     const auto count = static_cast<std::size_t>((has_avx2() ? add_terms_fused : add_terms)(
         a.column + begin, a.column + end, a.values + begin, b, sums_.data(), met_.data()));
-    Index* const to = column_.room(count);
-    double* const sums = sum_.room(count);
+    Index* const to = column_.reserve(count);
+    double* const sums = sum_.reserve(count);
     if (is_sorted_) {
       sort({met_.data(), count}, to);
     } else {

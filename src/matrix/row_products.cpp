@@ -47,8 +47,8 @@ class MetColumns {
 
   /// Begins a row of at most `terms` terms.
   Row begin(Offset terms) {
-    const std::size_t room = std::min(static_cast<std::size_t>(terms), number_.size()) + 1;
-    if (met_.size() < room) met_.resize(room), rank_.resize(room);
+    const std::size_t size = std::min(static_cast<std::size_t>(terms), number_.size()) + 1;
+    if (met_.size() < size) met_.resize(size), rank_.resize(size);
     return {number_.data(), met_.data()};
   }
   /// Ends a row and puts its columns in ascending order. The result maps each column's number to

@@ -175,7 +175,7 @@ void KernelCache::store(const KernelKey& key, std::span<const char> image) {
   const Header header{magic, version, text.size(), image.size(), hash(view(image))};
   if (make_private_folder(folder_)) return;
   try {
-    make_room(sizeof header + text.size() + image.size());
+    free_space(sizeof header + text.size() + image.size());
     // An existing file that others may write would keep its permissions.
     const fs::path path = file_of(text);
     unlink(path.c_str());
@@ -190,8 +190,8 @@ void KernelCache::store(const KernelKey& key, std::span<const char> image) {
   }
 }
 
-void KernelCache::make_room(std::uintmax_t bytes) {
-  const std::lock_guard lock(room_);
+void KernelCache::free_space(std::uintmax_t bytes) {
+  const std::lock_guard lock(space_mutex_);
   if (bytes > free_) {
     // An eighth is kept free, so that the folder is not searched for each image.
     const std::uintmax_t slack = bound_ / 8;

@@ -67,11 +67,11 @@ class KernelCache {
  private:
   bool is_usable() const { return !folder_.empty() && why_unsafe().empty(); }
   std::filesystem::path file_of(const std::string& key_text) const;
-  void make_room(std::uintmax_t bytes);
+  void free_space(std::uintmax_t bytes);
 
   std::filesystem::path folder_;
   std::uintmax_t bound_;
-  std::mutex room_;
+  std::mutex space_mutex_;
   std::uintmax_t free_ = 0;  // bytes that may be stored before the folder is searched again
 };
 

@@ -80,8 +80,8 @@ void check_y(const SlicedOperator<S>& A, const FieldView<U>& y) {
 }
 
 template <class S>
-Array<std::byte> room_for_values(const EntryTable<S>& entry, const SlicedPattern& pattern,
-                                 const Device& device) {
+Array<std::byte> storage_for_values(const EntryTable<S>& entry, const SlicedPattern& pattern,
+                                    const Device& device) {
   return Array<std::byte>(static_cast<std::size_t>(entry.bytes_of(pattern.slots)), device);
 }
 
@@ -121,7 +121,7 @@ SlicedOperator<S>::SlicedOperator(EntryTableHandle<S> entry,
                                   ComponentOrder order, const Plan& plan, const Device& device)
     : device_(device), state_(std::make_shared<State>()), schedule_(std::make_shared<Schedule>()) {
   schedule_->plan = plan;
-  state_->values = room_for_values(*entry, *pattern, device);
+  state_->values = storage_for_values(*entry, *pattern, device);
   state_->entry = std::move(entry);
   state_->order = order;
   state_->pattern = std::move(pattern);

@@ -38,7 +38,7 @@ Rooms rooms_of_table() {
   }
   for (bool grows = true; grows;) {
     grows = false;
-    for (auto& [room, uses] : rooms) {
+    for (auto& [folder, uses] : rooms) {
       const std::size_t before = uses.size();
       for (const std::string& used : std::set<std::string>(uses)) {
         if (rooms.contains(used)) uses.insert(rooms[used].begin(), rooms[used].end());
@@ -57,12 +57,12 @@ std::string concept_of(const fs::path& file) {
 /// The rooms of public headers, by concept; a concept found in two rooms belongs to neither.
 std::map<std::string, std::string> rooms_of_concepts(const Rooms& rooms) {
   std::map<std::string, std::string> found;
-  for (const auto& [room, uses] : rooms) {
-    for (const auto& entry : fs::directory_iterator(source_dir / "src" / room)) {
+  for (const auto& [folder, uses] : rooms) {
+    for (const auto& entry : fs::directory_iterator(source_dir / "src" / folder)) {
       const std::string extension = entry.path().extension();
       if (extension != ".cpp" && extension != ".cu") continue;
-      const auto [at, is_new] = found.emplace(concept_of(entry.path()), room);
-      if (!is_new && at->second != room) at->second.clear();
+      const auto [at, is_new] = found.emplace(concept_of(entry.path()), folder);
+      if (!is_new && at->second != folder) at->second.clear();
     }
   }
   return found;
@@ -81,7 +81,7 @@ TEST(IncludeGraph, HasNoArrowThatTheTableHasNot) {
   const auto rooms_of = rooms_of_concepts(rooms);
   const std::regex include(R"re(#include "([^"]+)")re");
   int arrows = 0;
-  const auto check = [&](const fs::path& file, const std::string& room) {
+  const auto check = [&](const fs::path& file, const std::string& folder) {
     const std::string text = text_of(file);
     for (std::sregex_iterator it(text.begin(), text.end(), include), end; it != end; ++it) {
       const fs::path header = (*it)[1].str();
@@ -91,16 +91,16 @@ TEST(IncludeGraph, HasNoArrowThatTheTableHasNot) {
         const auto found = rooms_of.find(concept_of(header));
         if (found != rooms_of.end()) used = found->second;
       }
-      if (used.empty() || used == room) continue;
+      if (used.empty() || used == folder) continue;
       ++arrows;
-      EXPECT_TRUE(rooms.at(room).contains(used))
-          << file << " of " << room << " includes " << header << " of " << used;
+      EXPECT_TRUE(rooms.at(folder).contains(used))
+          << file << " of " << folder << " includes " << header << " of " << used;
     }
   };
-  for (const auto& [room, uses] : rooms) {
-    EXPECT_FALSE(uses.contains(room)) << room << " may use itself by way of another";
-    for (const auto& entry : fs::directory_iterator(source_dir / "src" / room)) {
-      if (entry.is_regular_file()) check(entry.path(), room);
+  for (const auto& [folder, uses] : rooms) {
+    EXPECT_FALSE(uses.contains(folder)) << folder << " may use itself by way of another";
+    for (const auto& entry : fs::directory_iterator(source_dir / "src" / folder)) {
+      if (entry.is_regular_file()) check(entry.path(), folder);
     }
   }
   for (const auto& entry : fs::recursive_directory_iterator(source_dir / "src")) {
@@ -111,7 +111,7 @@ TEST(IncludeGraph, HasNoArrowThatTheTableHasNot) {
   for (const auto& entry : fs::recursive_directory_iterator(source_dir / "include/heddle")) {
     if (!entry.is_regular_file()) continue;
     const auto found = rooms_of.find(concept_of(entry.path()));
-    const bool has_room = found != rooms_of.end() && !found->second.empty();
+    const bool has_folder = found != rooms_of.end() && !found->second.empty();
     if (is_text(fs::relative(entry.path(), source_dir / "include"))) {
       const std::string text = text_of(entry.path());
       for (std::sregex_iterator it(text.begin(), text.end(), include), end; it != end; ++it) {
@@ -119,7 +119,7 @@ TEST(IncludeGraph, HasNoArrowThatTheTableHasNot) {
         EXPECT_TRUE(is_text(header) || header == "heddle/export.hpp")
             << entry.path() << " includes " << header;
       }
-    } else if (has_room)
+    } else if (has_folder)
       check(entry.path(), found->second);
   }
   EXPECT_GT(arrows, 150);

@@ -63,9 +63,9 @@ Products<S> on_ranks(const CsrMatrix<E>& matrix, const Plan& plan, const std::ve
       return FieldView<S>(data.data(), A->rows(), A->row_components(), VectorLayout::aos,
                           A->row_basis());
     };
-    std::array<std::vector<S>, 4> rooms;
-    const FieldView<S> of = in_basis(rooms[0]), y = in_basis(rooms[1]), scaled = in_basis(rooms[2]),
-                       r = in_basis(rooms[3]);
+    std::array<std::vector<S>, 4> storage;
+    const FieldView<S> of = in_basis(storage[0]), y = in_basis(storage[1]),
+                       scaled = in_basis(storage[2]), r = in_basis(storage[3]);
     permute<S>(part, of, S(1), stream);
     permute<S>(part, scaled, S(1), stream);
     Reduction<S> reduction(A->rows(), device);

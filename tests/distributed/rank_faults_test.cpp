@@ -414,9 +414,9 @@ TEST(Communicators, GoOnWithoutARankThatIsDone) {
         const int to = from == 1 ? 0 : 2;
         const int mine = 10 + from;
         const Message<const std::byte> sent{to, std::as_bytes(std::span(&mine, 1))};
-        const Message<std::byte> room{
+        const Message<std::byte> buffer{
             from, std::as_writable_bytes(std::span(&received[static_cast<std::size_t>(rank)], 1))};
-        ranks.begin_exchange({&sent, rank == from ? 1U : 0U}, {&room, rank == to ? 1U : 0U});
+        ranks.begin_exchange({&sent, rank == from ? 1U : 0U}, {&buffer, rank == to ? 1U : 0U});
         ranks.end_exchange();
         if (rank == 1) return;
       }

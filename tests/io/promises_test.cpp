@@ -117,12 +117,12 @@ TEST(Promises, ArraysThatUnpackToMoreThanTheMemoryAreRefused) {
   });
   ASSERT_EQ(written, 0);
   const int status = test::status_of_child([&] {
-    constexpr rlim_t room = 40 << 20;  // the offsets take 64 MB
-    malloc_trim(0);                    // memory freed by earlier tests could be used, too
+    constexpr rlim_t allowance = 40 << 20;  // the offsets take 64 MB
+    malloc_trim(0);                         // memory freed by earlier tests could be used, too
     rlim_t in_use = 0;
     std::ifstream("/proc/self/statm") >> in_use;
     in_use *= static_cast<rlim_t>(sysconf(_SC_PAGESIZE));
-    if (!test::limit(RLIMIT_AS, in_use + room)) return 1;
+    if (!test::limit(RLIMIT_AS, in_use + allowance)) return 1;
     try {
       read_npz(path, Device::cpu(1));
       return 2;

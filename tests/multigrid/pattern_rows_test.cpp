@@ -49,15 +49,15 @@ device::TilePattern view_of(const TileMatrix& a) {
 void expect_rows(const TileMatrix& a, const TileMatrix& b, const TileMatrix& c, const Lanes& team,
                  int columns, int max_terms, bool keeps) {
   SCOPED_TRACE(std::to_string(team.lanes) + " lanes, room for " + std::to_string(columns));
-  const auto room_of_table = static_cast<std::size_t>(2 * columns);
-  std::vector<Index> table(room_of_table), list(room_of_table / 2);
+  const auto size_of_table = static_cast<std::size_t>(2 * columns);
+  std::vector<Index> table(size_of_table), list(size_of_table / 2);
   std::vector<unsigned> bits(static_cast<std::size_t>(b.columns) / 32 + 1);
   std::vector<int> counts(static_cast<std::size_t>(team.lanes));
   std::vector<Offset> offsets(c.pattern.offsets.begin(), c.pattern.offsets.end());
   std::vector<Index> column(c.pattern.column.size() + 1, -7);
   int terms = 0, met = 0, has_long = 0, least = 0, greatest = 0;
-  const device::MeetingRoom room{table.data(), list.data(), &terms,    &met,
-                                 &has_long,    columns,     max_terms, keeps};
+  const device::MeetingWorkspace workspace{table.data(), list.data(), &terms,    &met,
+                                           &has_long,    columns,     max_terms, keeps};
   const device::MarkedColumns marked{bits.data(), &least, &greatest, &has_long, counts.data()};
   constexpr int max_kept = 8;
   std::vector<Index> kept(static_cast<std::size_t>(a.rows()) * max_kept);
@@ -70,7 +70,7 @@ void expect_rows(const TileMatrix& a, const TileMatrix& b, const TileMatrix& c, 
       const Offset length = c.pattern.begin(row + 1) - c.pattern.begin(row);
       const auto at = static_cast<std::size_t>(row);
       const Offset offset = offsets[at];
-      const bool is_found = device::find_row(team, rows, row, room);
+      const bool is_found = device::find_row(team, rows, row, workspace);
       if (!puts) {
         is_left[at] = !is_found;
         EXPECT_TRUE(is_found || length > columns || terms > max_terms) << row;
@@ -93,12 +93,12 @@ void expect_places(const device::PlaceRows& rows, const Expected& expected) {
   constexpr int columns = 32;
   std::vector<Index> list(columns);
   int has_long = 0;
-  const device::MeetingRoom room{nullptr,   list.data(), nullptr, nullptr,
-                                 &has_long, columns,     1 << 20};
+  const device::MeetingWorkspace workspace{nullptr,   list.data(), nullptr, nullptr,
+                                           &has_long, columns,     1 << 20};
   for (const Lanes& team : teams) {
     std::vector<Place> places(expected.size() + 1, 77);
     for (Index row = 0; row < rows.c.rows; ++row) {
-      EXPECT_TRUE(device::place_row(team, rows, row, room, places.data()));
+      EXPECT_TRUE(device::place_row(team, rows, row, workspace, places.data()));
     }
     EXPECT_EQ(places.back(), 77);
     places.pop_back();

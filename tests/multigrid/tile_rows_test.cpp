@@ -77,7 +77,7 @@ void expect_product(const TileMatrix& a, const TileMatrix& b, const ProductPlace
   const std::vector<Offset> diagonal =
       c.rows() == c.columns ? diagonal_of(c) : std::vector<Offset>{};
   auto pieces = product_pieces(a.pattern.offsets.span(), sizes_of_pieces(a, b, c, places), host);
-  std::vector<double> kept(static_cast<std::size_t>(pieces.sizes.count * pieces.sizes.room));
+  std::vector<double> kept(static_cast<std::size_t>(pieces.sizes.count * pieces.sizes.sums_size));
   std::vector<double> sums(static_cast<std::size_t>(c.columns * c.shape.scalars()));
   for (const LanesInTurn& team : teams) {
     std::vector<device::EntryTerms> terms(static_cast<std::size_t>(team.lanes));
@@ -102,7 +102,7 @@ void expect_product(const TileMatrix& a, const TileMatrix& b, const ProductPlace
       Offset* const at = pieces.place.data();
       for (Index row = 0; row < c.rows(); ++row) device::find_places(product, row, at);
       multiply_rows(pieces.sizes.count);
-      const Offset numbers = pieces.sizes.room / ring_size(R);
+      const Offset numbers = pieces.sizes.sums_size / ring_size(R);
       for (Offset t = 0; t < c.rows() * numbers; ++t) {
         device::join_pieces<R>(product, static_cast<Index>(t / numbers), t % numbers);
       }
@@ -224,9 +224,9 @@ void expect_level(int size, Index rows, std::uint64_t number) {
   TileMatrix mended = coarse;
   mend_diagonal(mended, scales.span(), 1e-10, scratch, stream);
   const std::vector<Offset> coarse_diagonal = diagonal_of(coarse);
-  detail::SpectrumRoom room(a, host);
-  const double largest = largest_eigenvalue(a, inverses, {}, room, host);
-  may_exceed(a, inverses, largest, true, room, host);
+  detail::SpectrumWorkspace spectrum(a, host);
+  const double largest = largest_eigenvalue(a, inverses, {}, spectrum, host);
+  may_exceed(a, inverses, largest, true, spectrum, host);
   for (const LanesInTurn& team : teams) {
     Array<double> smoothed(p.values.size()), adjoint(p.values.size());
     const device::SmoothedRows s{
@@ -239,11 +239,11 @@ void expect_level(int size, Index rows, std::uint64_t number) {
 
     TileMatrix by_team = coarse;
     Array<double> found(scales.size()),
-        room_of_tiles(scales.size() * static_cast<std::size_t>(shape.scalars() + size));
+        tiles_workspace(scales.size() * static_cast<std::size_t>(shape.scalars() + size));
     device::MendedRows m;
     m.restriction = pattern_of(restriction), m.adjoint = restriction.values.data();
     m.energies = energies.data(), m.scales = found.data(), m.values = by_team.values.data();
-    m.diagonal = coarse_diagonal.data(), m.scratch = room_of_tiles.data();
+    m.diagonal = coarse_diagonal.data(), m.scratch = tiles_workspace.data();
     m.rounding = 1e-10, m.least = detail::min_energy;
     m.size = size, m.of_tile = shape.scalars();
     for (Index row = 0; row < coarse.rows(); ++row) {
@@ -256,14 +256,14 @@ void expect_level(int size, Index rows, std::uint64_t number) {
     for (const double growth : {1.0, 10.0}) {
       TileMatrix grown = a;
       for (double& value : grown.values) value *= growth;
-      device::ReachRows q{pattern_of(a), grown.values.data(), inverses.data(), room.reach.data(), 0,
-                          size};
+      device::ReachRows q{
+          pattern_of(a), grown.values.data(), inverses.data(), spectrum.reach.data(), 0, size};
       bool exceeds = false;
       for (Index row = 0; row < rows; ++row) {
         exceeds = device::exceeds<R, V>(team, q, row) || exceeds;
       }
       EXPECT_EQ(exceeds, growth > 1);
-      EXPECT_EQ(exceeds, may_exceed(grown, inverses, 0, false, room, host));
+      EXPECT_EQ(exceeds, may_exceed(grown, inverses, 0, false, spectrum, host));
     }
   }
 }
@@ -332,7 +332,7 @@ void expect_inverse(int size, Index rows, std::uint64_t number) {
   for (const LanesInTurn& team : teams) {
     const auto scalars = static_cast<std::size_t>(n) * static_cast<std::size_t>(n * r);
     std::vector<double> dense(scalars), other(scalars), panel(scalars),
-        own(static_cast<std::size_t>(n)), room(device::room_of_panel<R>);
+        own(static_cast<std::size_t>(n)), scratch(device::scalars_of_panel<R>);
     Array<double> result(scalars);
     device::DenseInverse d;
     d.a = pattern_of(a), d.values = a.values.data();
@@ -346,8 +346,9 @@ void expect_inverse(int size, Index rows, std::uint64_t number) {
       bool is_good = true;
       for (int first = 0; first < n; first += device::rows_of_panel<R>) {
         for (const auto& [begin, end] : {std::pair(0, n / 3), std::pair(n / 3, n)}) {
-          is_good = device::eliminate_panel<R>(team, d, matrix, first, begin, end, room.data()) &&
-                    is_good;
+          is_good =
+              device::eliminate_panel<R>(team, d, matrix, first, begin, end, scratch.data()) &&
+              is_good;
         }
         for (int t = 0; t < n * n; ++t) device::eliminate<R>(d, matrix, to, first, t / n, t % n);
         matrix = std::exchange(to, const_cast<double*>(matrix));

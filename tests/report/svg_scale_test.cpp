@@ -37,7 +37,7 @@ TEST(Scale, HasFewTicksOfAnyRange) {
   }
 }
 
-TEST(Scale, HasNoTicksWhereThereIsNoRoom) {
+TEST(Scale, HasNoTicksWhereNoneFit) {
   for (const bool logarithmic : {false, true}) {
     for (const int most : {0, -3}) EXPECT_LE(Scale(logarithmic, 0.1, 10).ticks(most).size(), 1U);
   }

@@ -106,7 +106,7 @@ TYPED_TEST(SideBySide, HasTheBitsThatEachHasAlone) {
   }
 }
 
-TEST(SideBySide, RoomGrowsOnce) {
+TEST(SideBySide, MemoryGrowsOnce) {
   using E = real<double>;
   Seed seed(4306);
   const Operator<E> A(random_positive_definite_matrix<E>(50, 5, seed.generator), Plan{});

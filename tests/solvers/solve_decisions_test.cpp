@@ -108,7 +108,7 @@ DeviceReport play(const SolverOptions& options, const std::vector<ScriptedRun>& 
   Goal& goal = solve.goal;
   State& state = solve.state;
   goal.keeps_all = goal.looks_at_direction = true;
-  history.assign(static_cast<std::size_t>(goal.room) + 1, -1);
+  history.assign(static_cast<std::size_t>(goal.history_capacity) + 1, -1);
   device::LoopWatch watch{};
   device::LoopState loop{};
 
@@ -333,7 +333,7 @@ TEST(SolveDecisions, OnACopy) {
 TEST(SolveDecisions, SingularDiagonalsEndASolveThatIsNotDone) {
   Goal goal;
   goal.tolerance = 1e-6;
-  goal.max_iterations = goal.room = 10;
+  goal.max_iterations = goal.history_capacity = 10;
   for (const double squared_residual : {1.0, 0.0}) {
     State state;
     double history[11];
@@ -353,7 +353,7 @@ TEST(SolveDecisions, LimitsOfARun) {
   Goal goal;
   goal.tolerance = 1e-6;
   goal.max_iterations = 100;
-  goal.room = 30;
+  goal.history_capacity = 30;
   goal.has_time_limit = true;
   goal.nanoseconds = 500;
   goal.epsilon = 1e-16;
@@ -426,7 +426,7 @@ TEST(SolveDecisions, SeeAnXThatGrowsInVain) {
   EXPECT_FALSE((Growth{.x_b = 100, .x_x = 1e12}.is_seen(1e-6, 1e9, b)));
   for (const bool grew : {false, true}) {
     Goal goal;
-    goal.max_iterations = goal.room = 100;
+    goal.max_iterations = goal.history_capacity = 100;
     goal.epsilon = std::numeric_limits<double>::epsilon();
     goal.tolerance = 1e-15;
     State state;

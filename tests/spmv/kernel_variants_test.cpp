@@ -183,7 +183,7 @@ TEST_F(KernelVariantsCompiled, ForSm90) {
 
 /// With 256 threads, the rows would need more shared memory for their exchange than a kernel may
 /// have.
-TEST_F(KernelVariantsCompiled, OfRowsForWhichSharedMemoryHasNoRoom) {
+TEST_F(KernelVariantsCompiled, OfRowsThatDoNotFitInSharedMemory) {
   const VariantEntry wide = variant_entry<real<double, 30>>();
   std::vector<cuda::KernelSource> sources;
   for (const VariantProgram& program : variant_programs()) {

@@ -64,7 +64,7 @@ TEST(AheadCompiler, SharesTheWorkOutOverThreads) {
   EXPECT_EQ(std::unique(log.texts.begin(), log.texts.end()), log.texts.end());
 }
 
-TEST(AheadCompiler, WhatComesLaterLeavesRoom) {
+TEST(AheadCompiler, WhatComesLaterLeavesCapacity) {
   std::promise<void> soon_is_done, goes_on;
   const std::shared_future<void> may_end = goes_on.get_future().share();
   std::atomic<int> later_at_once = 0, max_at_once = 0;

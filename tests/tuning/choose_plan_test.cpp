@@ -52,7 +52,7 @@ TEST(ChosenPlan, FollowsTheLengthOfVectors) {
   }
 }
 
-TEST(ChosenPlan, KeepsWhatVectorsLeaveRoomForInL2) {
+TEST(ChosenPlan, KeepsWhatFitsInL2NextToVectors) {
   EXPECT_EQ(plan_for(34834, 34834).gpu.load, LoadHint::normal);
   const Plan some = plan_for(172974, 172974);
   EXPECT_EQ(some.gpu.load, LoadHint::evict_first);

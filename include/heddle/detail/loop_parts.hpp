@@ -4,7 +4,7 @@
 #include <functional>
 #include <vector>
 
-#include "heddle/detail/basis_room.hpp"
+#include "heddle/detail/basis_storage.hpp"
 #include "heddle/detail/method_loop.hpp"
 #include "heddle/linear_operator.hpp"
 #include "heddle/preconditioner.hpp"
@@ -15,7 +15,7 @@ namespace heddle::detail {
 template <class S>
 struct LoopVectors {
   std::vector<FieldView<S>> work;  // the method's vectors after x and r
-  BasisRoom basis;                 // for a method that keeps one
+  BasisStorage basis;              // for a method that keeps one
 };
 
 /// The objects that a loop works with, and that outlive it.

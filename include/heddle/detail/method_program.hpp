@@ -34,7 +34,7 @@ struct MethodProgram {
 
 // Properties that executors rely on, checked where a listing is used.
 
-constexpr bool sums_have_room(const methods::Facts& facts, Ring ring) {
+constexpr bool sums_fit(const methods::Facts& facts, Ring ring) {
   for (int i = 0; i < facts.steps; ++i) {
     if (facts.own_numbers(i, ring) > 8) return false;
   }
@@ -97,7 +97,7 @@ constexpr void check_listing() {
   constexpr const methods::Facts& iteration = methods::facts_of<typename M::Iteration>;
   static_assert(M::vectors <= methods::max_vectors, "a method has at most 16 vectors");
   static_assert(M::x == 0 && M::r == 1, "x and r are the first vectors of a method");
-  static_assert(sums_have_room(start, M::ring) && sums_have_room(iteration, M::ring),
+  static_assert(sums_fit(start, M::ring) && sums_fit(iteration, M::ring),
                 "a step of a method leaves at most 8 numbers");
   static_assert(decisions_have_updates(start, true) && decisions_have_updates(iteration, false),
                 "an update follows each decision of a method, unless the start ends with it");

@@ -44,8 +44,8 @@ void TerminalProgress::report(double fraction, std::string_view what) {
   if (fraction >= 0) {
     line += ' ' + std::to_string(std::lround(100 * std::min(fraction, 1.0))) + '%';
   }
-  const std::size_t room = width_of(options_.descriptor) - 1;
-  if (line.size() > room) line.resize(room);
+  const std::size_t width = width_of(options_.descriptor) - 1;
+  if (line.size() > width) line.resize(width);
   put(options_.descriptor, std::string(back_and_clear) + line);
   drawn_ = true;
 }

@@ -32,7 +32,7 @@ using device::PeerPacket;
 /// Shared memory of a block: the numbers of all nodes, if there is no room elsewhere, then the
 /// tree, because a load of it from far away would be waited for at every level.
 __device__ __forceinline__ double* load_tree(NodeTree& tree, int count, double* shared) {
-  if (tree.room != nullptr) return tree.room;
+  if (tree.storage != nullptr) return tree.storage;
   const auto thread = static_cast<int>(threadIdx.x), threads = static_cast<int>(blockDim.x);
   auto* const joinings = reinterpret_cast<RankSums::Joining*>(shared + tree.nodes * count);
   auto* const levels = reinterpret_cast<int*>(joinings + tree.nodes);
@@ -105,7 +105,7 @@ __global__ void __launch_bounds__(groups_of_tile) join_with_peers(const PeerJoin
   const int count = a.groups.count;
   NodeTree tree = a.tree;
   double* const nodes =
-      blockIdx.x == 0 && tree.room == nullptr ? load_tree(tree, count, shared) : tree.room;
+      blockIdx.x == 0 && tree.storage == nullptr ? load_tree(tree, count, shared) : tree.storage;
   if (blockIdx.x > 0) {
     if (thread == 0) complete = -1;
     join_tile(a.groups, blockIdx.x - 1, [&](int node, int v, double sum) {
@@ -193,7 +193,7 @@ RankSums::RankSums(Communicator& ranks, const detail::GroupTree& tree, const Dev
     joinings_ = Array<Joining>(std::span<const Joining>(joinings), device);
     levels_ = Array<int>(std::span<const int>(levels), device);
     if (tree.nodes.size() * width * sizeof(double) > max_shared) {
-      room_ = Array<double>(tree.nodes.size() * width, device);
+      storage_ = Array<double>(tree.nodes.size() * width, device);
     }
   });
   if (nccl_ == nullptr) {
@@ -274,11 +274,11 @@ RankSums::NodeTree RankSums::node_tree() {
           static_cast<int>(rank_of_node_.size()),
           static_cast<int>(levels_.size()) - 1,
           root_,
-          room_.empty() ? nullptr : room_.data()};
+          storage_.empty() ? nullptr : storage_.data()};
 }
 
 std::size_t RankSums::shared_bytes(int count) const {
-  if (!room_.empty()) return 0;
+  if (!storage_.empty()) return 0;
   return rank_of_node_.size() *
              (static_cast<std::size_t>(count) * sizeof(double) + sizeof(Joining)) +
          levels_.size() * sizeof(int);
@@ -321,7 +321,7 @@ long long RankSums::memory() const {
   const std::size_t packets = nccl_ != nullptr ? 0 : 2 * rank_of_node_.size() * width;
   return static_cast<long long>(
       (rank_of_node_.size() + first_node_.size() + levels_.size()) * sizeof(int) +
-      joinings_.size() * sizeof(Joining) + (room_.size() + gathered_.size()) * sizeof(double) +
+      joinings_.size() * sizeof(Joining) + (storage_.size() + gathered_.size()) * sizeof(double) +
       pointers * sizeof(const double*) + packets * sizeof(PeerPacket));
 }
 

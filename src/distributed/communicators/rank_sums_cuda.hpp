@@ -65,7 +65,7 @@ class RankSums {
     const int* levels;
     const Joining* joinings;
     int nodes, level_count, root;
-    double* room;  // null: shared memory holds the nodes
+    double* storage;  // null: shared memory holds the nodes
   };
 
  private:
@@ -88,7 +88,7 @@ class RankSums {
   Array<Joining> joinings_;                   // first those that need no other, and so on
   Array<int> levels_;                         // where these levels begin, and the end
   Array<const double*> places_[2];            // for each rank
-  Array<double> room_;                        // for nodes that shared memory does not hold
+  Array<double> storage_;                     // for nodes that shared memory does not hold
   bool meet_in_kernels_ = false;
   Array<device::PeerPacket*> inboxes_;  // one for each rank
   Array<unsigned> last_round_;          // those kernels' last

@@ -47,7 +47,7 @@ class Meeting {
     return inbox.from[from];
   }
 
-  /// The bytes that rank `r` gives to a gathering; rooms alternate, so that one barrier separates
+  /// The bytes that rank `r` gives to a gathering; buffers alternate, so that one barrier separates
   /// two uses.
   std::vector<std::byte>& gathered(unsigned turn, int r) {
     return gathered_[turn % 2][static_cast<std::size_t>(r)];

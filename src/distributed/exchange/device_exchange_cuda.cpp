@@ -86,7 +86,7 @@ void DeviceExchange::gather(const void* x, const Stream& main) {
   turn.overlaps = false;
   record(turn.at[Turn::begin], main.queue);
   if (!sent_rows_.empty()) {
-    gather_rows(sent_rows_, row_bytes_, x, copies_->room(p, main), main);
+    gather_rows(sent_rows_, row_bytes_, x, copies_->sent_buffer(p, main), main);
   }
   copies_->gathered(p, main);
 }

@@ -28,7 +28,7 @@ class HaloCopies {
   virtual ~HaloCopies() = default;
 
   /// Where the rows go that others read: later work on `stream` may put them there.
-  virtual void* room(unsigned turn, const Stream& stream) = 0;
+  virtual void* sent_buffer(unsigned turn, const Stream& stream) = 0;
   /// `stream` has put them there.
   virtual void gathered(unsigned turn, const Stream& stream) = 0;
   /// True if neighbours' hosts meet here. Those that exchange messages then do so.

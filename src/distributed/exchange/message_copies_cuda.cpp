@@ -50,7 +50,7 @@ class NcclCopies final : public HaloCopies {
   }
 
   /// One buffer for both turns: kernels of a product come after the exchange of the previous one.
-  void* room(unsigned, const Stream&) override { return rows_.data(); }
+  void* sent_buffer(unsigned, const Stream&) override { return rows_.data(); }
   void gathered(unsigned, const Stream& stream) override { record(gathered_, stream.queue); }
   void await_others(unsigned, const Stream& stream) override { wait(stream.queue, gathered_); }
   void copy(unsigned, std::byte* halo, const Stream& stream) override {
@@ -101,7 +101,7 @@ class StagedCopies final : public HaloCopies {
     }
   }
 
-  void* room(unsigned turn, const Stream&) override { return sent_[turn].get(); }
+  void* sent_buffer(unsigned turn, const Stream&) override { return sent_[turn].get(); }
   void gathered(unsigned, const Stream& stream) override { record(gathered_, stream.queue); }
   bool hosts_meet() const override { return false; }
   void await_others(unsigned, const Stream&) override {}

@@ -37,7 +37,7 @@ class PeerCopies final : public HaloCopies {
     });
   }
 
-  void* room(unsigned turn, const Stream& stream) override {
+  void* sent_buffer(unsigned turn, const Stream& stream) override {
     for (const detail::HaloPart& part : sends_) {
       if (part.count > 0) wait(stream.queue, of(part).taken[turn]);
     }

@@ -20,7 +20,7 @@ TreeWalk::TreeWalk(TreeEntry entry, std::shared_ptr<const TreeOnGpu> matrix, con
                 "this entry cannot run on a GPU: HEDDLE_ENTRY(type, header) gives its text");
   }
   const detail::Tree& tree = matrix_->matrix().tree();
-  const auto room = [&](device::NodeQueue queue, long long nodes) {
+  const auto make_queue = [&](device::NodeQueue queue, long long nodes) {
     if (nodes > std::numeric_limits<Index>::max()) {
       throw Error(ErrorKind::unsupported,
                   "schedule=tree takes fewer than 2^31 nodes; use larger nodes");
@@ -29,10 +29,10 @@ TreeWalk::TreeWalk(TreeEntry entry, std::shared_ptr<const TreeOnGpu> matrix, con
   };
   const NodeCounts& leaves = tree.memory.leaves;
   const long long single = leaves.of_kind[static_cast<std::size_t>(NodeKind::coo1)];
-  room(device::queue_of_inner, tree.memory.inner.nodes());
-  room(device::queue_of_single, single);
-  room(device::queue_of_few, leaves.nodes() - single);
-  room(device::queue_of_many, leaves.nodes() - single);
+  make_queue(device::queue_of_inner, tree.memory.inner.nodes());
+  make_queue(device::queue_of_single, single);
+  make_queue(device::queue_of_few, leaves.nodes() - single);
+  make_queue(device::queue_of_many, leaves.nodes() - single);
   counters_ = Array<unsigned>(device::queue_counters, device_);
   pools_ = Array<unsigned long long>(matrix_->addresses(), device_);
   const Stream stream = device_.stream();

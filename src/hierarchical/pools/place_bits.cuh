@@ -8,7 +8,7 @@
 namespace heddle::cuda {
 
 /// The memory in which a block of threads numbers the entries of a node.
-struct PlaceRoom {
+struct PlaceWorkspace {
   unsigned bits[PlaceBits::max_words];
   unsigned before[PlaceBits::max_words];
   unsigned of_warp[block_size / 32];
@@ -50,8 +50,8 @@ __device__ unsigned number_bits(const unsigned* bits, unsigned* before, int word
   __syncthreads();
   return sum;
 }
-__device__ inline unsigned number_places(PlaceRoom& room, int words, unsigned thread) {
-  return number_bits(room.bits, room.before, words, thread, room.of_warp);
+__device__ inline unsigned number_places(PlaceWorkspace& workspace, int words, unsigned thread) {
+  return number_bits(workspace.bits, workspace.before, words, thread, workspace.of_warp);
 }
 
 /// Counts the threads of a warp that come with the same number, before this one and in all; all
@@ -69,7 +69,7 @@ __device__ inline int take_number(int* counter, unsigned number) {
 /// Calls `body(number, place, payload)` for the entries of a node, by rows, shared among a block of
 /// threads.
 template <class Body>
-__device__ void for_each_entry(const NodeView& node, PlaceRoom& room, const Body& body) {
+__device__ void for_each_entry(const NodeView& node, PlaceWorkspace& workspace, const Body& body) {
   const auto thread = static_cast<int>(threadIdx.x);
   if (node.kind != NodeKind::dense) {
     for (int k = thread; k < node.count(); k += block_size) body(k, node.places()[k], k);
@@ -77,11 +77,11 @@ __device__ void for_each_entry(const NodeView& node, PlaceRoom& room, const Body
   }
   const int words = PlaceBits::words_of(node.shape.positions());
   for (int word = thread; word < words; word += block_size) {
-    room.bits[word] = reinterpret_cast<const unsigned*>(node.places())[word];
+    workspace.bits[word] = reinterpret_cast<const unsigned*>(node.places())[word];
   }
   __syncthreads();
-  number_places(room, words, threadIdx.x);
-  const PlaceBits places{room.bits, room.before};
+  number_places(workspace, words, threadIdx.x);
+  const PlaceBits places{workspace.bits, workspace.before};
   for (int position = thread; position < static_cast<int>(node.shape.positions());
        position += block_size) {
     if (places.has(position)) {

@@ -219,17 +219,17 @@ CountedPairs::CountedPairs(const TreeOnGpu& A, const TreeOnGpu& B, bool transpos
   if (most > std::numeric_limits<Index>::max()) {
     throw Error(ErrorKind::unsupported, "a GPU adds only trees of fewer than 2^31 leaves");
   }
-  const auto room = static_cast<std::size_t>(most);
+  const auto capacity = static_cast<std::size_t>(most);
   const NodeShape& shape = tree.leaf;
   leaves_.shape = shape;
   leaves_.rows = of.a.block_rows;
   leaves_.columns = static_cast<Index>(shape.blocks_of(tree.columns));
   for (UnsetArray<Index>* const array :
        {&of_a_, &of_b_, &small_, &medium_, &large_, &leaves_.row, &leaves_.column}) {
-    *array = UnsetArray<Index>(room, device);
+    *array = UnsetArray<Index>(capacity, device);
   }
-  leaves_.held = UnsetArray<int>(room, device);
-  leaves_.byte = UnsetArray<Offset>(room, device);
+  leaves_.held = UnsetArray<int>(capacity, device);
+  leaves_.byte = UnsetArray<Offset>(capacity, device);
   UnsetArray<Offset> before_in_a(static_cast<std::size_t>(of.b.count), device),
       lone(before_in_a.size() + 1, device);
   Array<CountedSum> counted(1, device);

@@ -70,11 +70,11 @@ __device__ void write_small(const SumToWrite<S>& of, Offset leaf, int lane) {
 }
 
 /// A pair whose bits a warp or a block of threads knows, and the leaf that is their sum.
-template <class S, class Room, int threads>
+template <class S, class Workspace, int threads>
 struct PairToWrite {
   const SumToWrite<S>& of;
   const LeafToWrite<S>& to;
-  const Room& room;
+  const Workspace& workspace;
   LeafOfPair a, b;
   int thread;
 
@@ -89,12 +89,12 @@ struct PairToWrite {
   __device__ int rank_of(int position) const {
     if (is_dense_sum()) return position;
     const int word = position / PlaceBits::bits_of_word;
-    const unsigned ones = room.of_a[word] | room.of_b[word];
-    return room.before[word] + __popc(ones & (PlaceBits::bit_of(position) - 1));
+    const unsigned ones = workspace.of_a[word] | workspace.of_b[word];
+    return workspace.before[word] + __popc(ones & (PlaceBits::bit_of(position) - 1));
   }
   /// True if an entry is added to what a has put there.
   __device__ bool adds(int position, bool is_a) const {
-    return !is_a && PlaceBits{room.of_a, nullptr}.has(position);
+    return !is_a && PlaceBits{workspace.of_a, nullptr}.has(position);
   }
   __device__ int item_of(int at) const { return of.components == 1 ? at : at / of.components; }
 
@@ -162,10 +162,10 @@ struct PairToWrite {
 
 /// The additional work of a block of threads.
 template <class S>
-struct LargePair : PairToWrite<S, RoomOfBlock, block_size> {
-  using PairToWrite<S, RoomOfBlock, block_size>::at_once;
-  using PairToWrite<S, RoomOfBlock, block_size>::room;
-  using PairToWrite<S, RoomOfBlock, block_size>::to;
+struct LargePair : PairToWrite<S, WorkspaceOfBlock, block_size> {
+  using PairToWrite<S, WorkspaceOfBlock, block_size>::at_once;
+  using PairToWrite<S, WorkspaceOfBlock, block_size>::workspace;
+  using PairToWrite<S, WorkspaceOfBlock, block_size>::to;
 
   /// True if going by places costs less than going by entries.
   __device__ bool has_many() const {
@@ -198,15 +198,16 @@ struct LargePair : PairToWrite<S, RoomOfBlock, block_size> {
         rank[k] = slot_a[k] = slot_b[k] = -1;
         const int word = base + k, position = word * PlaceBits::bits_of_word + lane;
         if (word >= words || position >= positions) continue;
-        const unsigned ones_a = room.of_a[word], ones_b = room.of_b[word], ones = ones_a | ones_b;
+        const unsigned ones_a = workspace.of_a[word], ones_b = workspace.of_b[word],
+                       ones = ones_a | ones_b;
         const unsigned bit = PlaceBits::bit_of(position);
         if (is_dense_to) {
           rank[k] = position;
         } else if ((ones & bit) != 0) {
-          rank[k] = room.before[word] + __popc(ones & (bit - 1));
+          rank[k] = workspace.before[word] + __popc(ones & (bit - 1));
         }
-        slot_a[k] = slot_in_word(this->a, ones_a, position, room.before_a[word]);
-        if (!skips_b) slot_b[k] = slot_in_word(this->b, ones_b, position, room.before_b[word]);
+        slot_a[k] = slot_in_word(this->a, ones_a, position, workspace.before_a[word]);
+        if (!skips_b) slot_b[k] = slot_in_word(this->b, ones_b, position, workspace.before_b[word]);
       }
       for (int c = 0; c < of.components; ++c) {
         const auto from_a = of.of_a.source(c), from_b = of.of_b.source(c);
@@ -241,16 +242,16 @@ struct LargePair : PairToWrite<S, RoomOfBlock, block_size> {
 };
 
 /// Marks the bits of both leaves; all threads of the team take part.
-template <int threads, class Room>
-__device__ void mark_pair(Room& room, const LeafOfPair& a, const LeafOfPair& b, int words,
+template <int threads, class Workspace>
+__device__ void mark_pair(Workspace& workspace, const LeafOfPair& a, const LeafOfPair& b, int words,
                           int thread) {
-  clear_bits<threads>(room.of_a, words, thread);
-  clear_bits<threads>(room.of_b, words, thread);
+  clear_bits<threads>(workspace.of_a, words, thread);
+  clear_bits<threads>(workspace.of_b, words, thread);
   wait_for_team<threads>();
-  mark_leaf<threads>(a, room.of_a, thread);
-  mark_leaf<threads>(b, room.of_b, thread);
+  mark_leaf<threads>(a, workspace.of_a, thread);
+  mark_leaf<threads>(b, workspace.of_b, thread);
   wait_for_team<threads>();
-  room.number(words, thread);
+  workspace.number(words, thread);
 }
 
 __device__ inline int words_of(const NodeShape& shape) {
@@ -258,29 +259,31 @@ __device__ inline int words_of(const NodeShape& shape) {
 }
 
 template <class S>
-__device__ void write_medium(const SumToWrite<S>& of, Offset leaf, RoomOfWarp& room, int lane) {
+__device__ void write_medium(const SumToWrite<S>& of, Offset leaf, WorkspaceOfWarp& workspace,
+                             int lane) {
   const LeafToWrite<S> to(of, leaf);
   const LeafOfPair a(leaf_of_a(of.pairs, leaf), false);
   const LeafOfPair b(leaf_of_b(of.pairs, leaf), of.pairs.transposes_b);
   to.put_count_and_padding(lane, 32);
-  mark_pair<32>(room, a, b, words_of(of.pairs.shape), lane);
-  const PairToWrite<S, RoomOfWarp, 32> write{of, to, room, a, b, lane};
+  mark_pair<32>(workspace, a, b, words_of(of.pairs.shape), lane);
+  const PairToWrite<S, WorkspaceOfWarp, 32> write{of, to, workspace, a, b, lane};
   write.put_entries(a, true);
   write.put_entries(b, false);
 }
 
 /// Writes a part of a large pair that goes by places; the first part does all of any other pair.
 template <class S>
-__device__ void write_large(const SumToWrite<S>& of, Offset leaf, int part, RoomOfBlock& room) {
+__device__ void write_large(const SumToWrite<S>& of, Offset leaf, int part,
+                            WorkspaceOfBlock& workspace) {
   const auto thread = static_cast<int>(threadIdx.x);
   const LeafToWrite<S> to(of, leaf);
   const LeafOfPair a(leaf_of_a(of.pairs, leaf), false);
   const LeafOfPair b(leaf_of_b(of.pairs, leaf), of.pairs.transposes_b);
-  const LargePair<S> write{{of, to, room, a, b, thread}};
+  const LargePair<S> write{{of, to, workspace, a, b, thread}};
   const bool has_many = write.has_many();
   if (part > 0 && !has_many) return;
   if (part == 0) to.put_count_and_padding(thread, block_size);
-  mark_pair<block_size>(room, a, b, words_of(of.pairs.shape), thread);
+  mark_pair<block_size>(workspace, a, b, words_of(of.pairs.shape), thread);
   if (!has_many) {
     write.put_entries(a, true);
     write.put_entries(b, false);
@@ -291,7 +294,7 @@ __device__ void write_large(const SumToWrite<S>& of, Offset leaf, int part, Room
   const int first = min(words, part * each), end = min(words, first + each);
   if (to.kind == NodeKind::dense) {
     for (int word = first + thread; word < end; word += block_size) {
-      to.bits()[word] = room.of_a[word] | room.of_b[word];
+      to.bits()[word] = workspace.of_a[word] | workspace.of_b[word];
     }
   }
   write.put_places(first, end);
@@ -302,9 +305,9 @@ __device__ void write_large(const SumToWrite<S>& of, Offset leaf, int part, Room
   });
 }
 
-union RoomToWrite {
-  RoomOfBlock of_block;
-  RoomOfWarp of_warp[warps_of_block];
+union WorkspaceToWrite {
+  WorkspaceOfBlock of_block;
+  WorkspaceOfWarp of_warp[warps_of_block];
 };
 
 /// One or more blocks of threads take a large pair. After these, each warp of a block takes a pair,
@@ -312,13 +315,13 @@ union RoomToWrite {
 template <class S>
 __global__ void __launch_bounds__(block_size, 4)
     write_pair(const __grid_constant__ SumToWrite<S> of) {
-  __shared__ alignas(16) unsigned char memory[sizeof(RoomToWrite)];
-  auto& room = *reinterpret_cast<RoomToWrite*>(memory);
+  __shared__ alignas(16) unsigned char memory[sizeof(WorkspaceToWrite)];
+  auto& workspace = *reinterpret_cast<WorkspaceToWrite*>(memory);
   const unsigned of_large = static_cast<unsigned>(of.large) * static_cast<unsigned>(of.parts);
   if (blockIdx.x < of_large) {
     return write_large(of, of.listed.large[blockIdx.x / static_cast<unsigned>(of.parts)],
                        static_cast<int>(blockIdx.x % static_cast<unsigned>(of.parts)),
-                       room.of_block);
+                       workspace.of_block);
   }
   const unsigned block = blockIdx.x - of_large;
   if (block >= of.blocks_of_warps()) {
@@ -329,7 +332,7 @@ __global__ void __launch_bounds__(block_size, 4)
   const auto warp = static_cast<int>(threadIdx.x / 32), lane = static_cast<int>(threadIdx.x % 32);
   const int item = static_cast<int>(block) * warps_of_block + warp;
   if (item < of.medium) {
-    write_medium(of, of.listed.medium[item], room.of_warp[warp], lane);
+    write_medium(of, of.listed.medium[item], workspace.of_warp[warp], lane);
   } else if (item - of.medium < of.small) {
     write_small(of, of.listed.small[item - of.medium], lane);
   }
@@ -339,9 +342,9 @@ __global__ void __launch_bounds__(block_size, 4)
 /// more than they gain, as each marks the whole pair.
 int parts_of(int large, const Stream& stream) {
   constexpr int most = 4;
-  const auto room =
+  const auto resident =
       static_cast<int>(blocks_side_by_side(std::numeric_limits<Offset>::max() / 2, stream));
-  return std::clamp(room / std::max(large, 1), 1, most);
+  return std::clamp(resident / std::max(large, 1), 1, most);
 }
 
 template <class S>

@@ -137,7 +137,7 @@ __device__ int count_bits(const unsigned* bits, int words, int thread) {
 }
 
 /// A warp's data on a pair: bits of both leaves, and how many of either are set in earlier words.
-struct alignas(16) RoomOfWarp {
+struct alignas(16) WorkspaceOfWarp {
   unsigned of_a[max_words_of_warp];
   unsigned of_b[max_words_of_warp];
   unsigned short before[max_words_of_warp];
@@ -168,7 +168,7 @@ struct alignas(16) RoomOfWarp {
 };
 
 /// A block of threads' data on a pair: also how many bits of each leaf are before a word.
-struct alignas(16) RoomOfBlock {
+struct alignas(16) WorkspaceOfBlock {
   unsigned of_a[PlaceBits::max_words];
   unsigned of_b[PlaceBits::max_words];
   unsigned short before[PlaceBits::max_words];

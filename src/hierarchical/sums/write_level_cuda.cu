@@ -77,7 +77,7 @@ __device__ void write_by_warp(const NodesToWrite<Word>& of, Offset node, int lan
 template <class Word>
 __global__ void __launch_bounds__(block_size)
     write_large(NodesToWrite<Word> of, const Index* large) {
-  __shared__ PlaceRoom room;
+  __shared__ PlaceWorkspace workspace;
   __shared__ unsigned sources[block_size];
   __shared__ int slots[block_size];
   const unsigned thread = threadIdx.x;
@@ -87,23 +87,24 @@ __global__ void __launch_bounds__(block_size)
   unsigned char* const to = of.node(node);
   const Offset first = of.first[node];
   const int words = PlaceBits::words_of(of.shape.positions());
-  for (int word = static_cast<int>(thread); word < words; word += block_size) room.bits[word] = 0;
+  for (int word = static_cast<int>(thread); word < words; word += block_size)
+    workspace.bits[word] = 0;
   __syncthreads();
   for (int e = static_cast<int>(thread); e < held; e += block_size) {
     const int position = of.position[first + e];
     const unsigned bit = PlaceBits::bit_of(position);
-    const unsigned old = atomicOr(&room.bits[position / PlaceBits::bits_of_word], bit);
+    const unsigned old = atomicOr(&workspace.bits[position / PlaceBits::bits_of_word], bit);
     if ((old & bit) != 0 && of.twice != nullptr) *of.twice = 1;
   }
   __syncthreads();
-  number_places(room, words, thread);
+  number_places(workspace, words, thread);
   if (thread == 0) *reinterpret_cast<unsigned*>(to) = static_cast<unsigned>(held);
   if (kind == NodeKind::dense) {
     for (int word = static_cast<int>(thread); word < words; word += block_size) {
-      of.bits(to)[word] = room.bits[word];
+      of.bits(to)[word] = workspace.bits[word];
     }
   }
-  const PlaceBits places{room.bits, room.before};
+  const PlaceBits places{workspace.bits, workspace.before};
   Word* const payloads = of.payloads(to, kind, held);
   for (int begin = 0; begin < held; begin += block_size) {
     const int e = begin + static_cast<int>(thread);

@@ -193,14 +193,14 @@ struct BlockRowToWrite {
 template <class Word, int threads>
 __global__ void __launch_bounds__(threads, blocks_at_once<threads>())
     write_block_rows(LeavesToWrite<Word> of) {
-  __shared__ BlockRowRoom<threads> room;
+  __shared__ BlockRowWorkspace<threads> workspace;
   __shared__ KeptLeaves<threads> kept;
   const auto thread = static_cast<int>(threadIdx.x), warp = thread / 32, lane = thread % 32;
-  const BlockRow row = open(room, of.pattern, of.shape);
+  const BlockRow row = open(workspace, of.pattern, of.shape);
   if (row.entries == 0) return;
   const Offset first_leaf = of.before[blockIdx.x];
   const auto leaves = static_cast<int>(of.before[blockIdx.x + 1] - first_leaf);
-  const int parts = room.parts_of(leaves);
+  const int parts = workspace.parts_of(leaves);
   const auto begin_of = [&](int part) {
     return static_cast<int>(Offset(row.entries) * part / parts);
   };
@@ -219,12 +219,12 @@ __global__ void __launch_bounds__(threads, blocks_at_once<threads>())
   const auto columns =
       BlockColumns::between(of.column[first_leaf], of.column[first_leaf + leaves - 1]);
   columns.clear();
-  int* const taken = leaves <= room.max_counts ? room.count : of.taken + first_leaf;
+  int* const taken = leaves <= workspace.max_counts ? workspace.count : of.taken + first_leaf;
   for (int k = thread; k < parts * leaves; k += threads) taken[k] = 0;
   __syncthreads();
   const BlockRowToWrite<Word, threads> write{of, kept, columns, first_leaf, leaves};
   write.open_leaves(kept);
-  number_leaves(room, columns);
+  number_leaves(workspace, columns);
   int* const own = taken + warp * leaves;
   if (parts > 1) {
     share.for_each(
@@ -245,7 +245,7 @@ __global__ void __launch_bounds__(threads, blocks_at_once<threads>())
     }
     __syncthreads();
   }
-  RowsOfWarp rows(room.begin, row.rows, share.begin);
+  RowsOfWarp rows(workspace.begin, row.rows, share.begin);
   share.for_each(parts == 1 || share.is_loaded_at_once(), load, [&](int base, int k) {
     const unsigned long long to = write.take(base, share.end, column.value[k], own, rows);
     if (!is_word) {

@@ -41,14 +41,15 @@ int front_bytes(int most, int ring) {
 }  // namespace
 
 template <class S>
-DeviceBasis<S>::DeviceBasis(const detail::MethodProgram& program, const detail::BasisRoom& room,
-                            const StepWalk<S>& walk, const Device& device)
+DeviceBasis<S>::DeviceBasis(const detail::MethodProgram& program,
+                            const detail::BasisStorage& storage, const StepWalk<S>& walk,
+                            const Device& device)
     : program_(program),
       ring_(ring_size(program.ring)),
       share_(walk.by_groups ? device.stream().share : nullptr),
       groups_(share_ != nullptr ? std::optional(groups_of(share_->rows())) : std::nullopt),
-      joined_(share_ != nullptr ? products_of(program, room.most) : 0),
-      numbers_(static_cast<std::size_t>(doubles(program, room.most, groups_)), device),
+      joined_(share_ != nullptr ? products_of(program, storage.most) : 0),
+      numbers_(static_cast<std::size_t>(doubles(program, storage.most, groups_)), device),
       count_(1, device) {
   const int elements =
       walk.is_contiguous ? std::max(1, 16 / (ring_ * static_cast<int>(sizeof(S)))) : 1;
@@ -67,16 +68,16 @@ DeviceBasis<S>::DeviceBasis(const detail::MethodProgram& program, const detail::
   const Offset share = std::max(lines * chunks_of_line, min_chunks_of_block);
   a.chunks_of_block = static_cast<int>(share);
   a.blocks = static_cast<int>(std::max<Offset>((a.chunks + share - 1) / share, 1));
-  a.most = room.most;
-  a.basis = room.data;
-  a.stride = room.stride;
-  const int front = front_bytes(room.most, ring_);
+  a.most = storage.most;
+  a.basis = storage.data;
+  a.stride = storage.stride;
+  const int front = front_bytes(storage.most, ring_);
   if (front + shared_of_others > shared_of_block) {
     throw Error(ErrorKind::unsupported, "a GPU's block has no room for the coefficients of " +
-                                            std::to_string(room.most) +
+                                            std::to_string(storage.most) +
                                             " vectors: restart after fewer iterations");
   }
-  const int kept = numbers_kept(program, room.most);
+  const int kept = numbers_kept(program, storage.most);
   const bool fits =
       front + kept * static_cast<int>(sizeof(double)) + shared_of_others <= shared_of_block;
   a.staged = fits ? kept : 0;
@@ -85,9 +86,9 @@ DeviceBasis<S>::DeviceBasis(const detail::MethodProgram& program, const detail::
   a.of_product = a.blocks;
   a.of_block = 1;
   a.summed = a.blocks;
-  a.sums = take(doubles_of_sums(program, room.most, groups_));
-  a.hessenberg = take(numbers_of_hessenberg(room.most, ring_));
-  a.column = take(room.most * ring_);
+  a.sums = take(doubles_of_sums(program, storage.most, groups_));
+  a.hessenberg = take(numbers_of_hessenberg(storage.most, ring_));
+  a.column = take(storage.most * ring_);
   a.kept = take(kept);
   a.count = count_.data();
 }

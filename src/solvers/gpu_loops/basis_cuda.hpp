@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "heddle/array.hpp"
-#include "heddle/detail/basis_room.hpp"
+#include "heddle/detail/basis_storage.hpp"
 #include "heddle/kernels/basis_arguments.hpp"
 #include "heddle/row_share.hpp"
 #include "step_program.hpp"
@@ -30,7 +30,7 @@ class DeviceBasis {
   using Kernels = std::map<std::string, cudaKernel_t>;
 
   /// Throws `Error` (unsupported) if a block has no room for the coefficients of so large a basis.
-  DeviceBasis(const detail::MethodProgram& program, const detail::BasisRoom& room,
+  DeviceBasis(const detail::MethodProgram& program, const detail::BasisStorage& storage,
               const StepWalk<S>& walk, const Device& device);
 
   /// Number of doubles that it allocates. `groups`: number of groups of 256 rows, if ranks share

@@ -48,7 +48,7 @@ class DeviceLoop final : public detail::MethodLoop<S> {
       together_ = joined_updates(program_, walk_.walk, multiprocessors(parts_.device.stream()));
     }
     load();
-    if (room().most > 0) basis_.emplace(program_, room(), walk_, parts_.device);
+    if (basis_storage().most > 0) basis_.emplace(program_, basis_storage(), walk_, parts_.device);
     if (together_.chunks_of_thread > 0) {
       packets_ = Array<device::Packet>(packets_of_meeting, parts_.device);
       round_ = Array<unsigned long long>(1, parts_.device);
@@ -74,14 +74,14 @@ class DeviceLoop final : public detail::MethodLoop<S> {
     const detail::RunOf<S> system{0, x, r, nullptr};
     capture_while_it_runs(kernels_on({&system, 1}, LoopForm::graph), state, 1, capturing);
   }
-  bool can_be_skipped() const override { return !has_foreign_work() && room().most == 0; }
+  bool can_be_skipped() const override { return !has_foreign_work() && basis_storage().most == 0; }
 
  private:
   std::size_t max_systems() const { return parts_.systems.size(); }
   bool has_foreign_work() const {
     return !product_->ends_with_loop() || parts_.preconditioner.queue != nullptr;
   }
-  const detail::BasisRoom& room() const { return parts_.systems.front().basis; }
+  const detail::BasisStorage& basis_storage() const { return parts_.systems.front().basis; }
 
   bool joins(const Facts& facts, int i) const {
     return rows_ != nullptr && i >= 0 && joins_next(program_, facts, i);
@@ -94,9 +94,10 @@ class DeviceLoop final : public detail::MethodLoop<S> {
   void load() {
     const Stream& stream = parts_.device.stream();
     const auto most = static_cast<int>(max_systems());
-    const auto programs = step_programs(
-        program_, {sizeof(S), walk_.is_contiguous, rows_ != nullptr, product_->parts(most),
-                   together_.chunks_of_thread, most, room().scalar_bytes, walk_.by_groups});
+    const auto programs =
+        step_programs(program_, {sizeof(S), walk_.is_contiguous, rows_ != nullptr,
+                                 product_->parts(most), together_.chunks_of_thread, most,
+                                 basis_storage().scalar_bytes, walk_.by_groups});
     const std::vector<std::string> joined =
         rows_ != nullptr ? joined_steps(program_) : std::vector<std::string>{};
     std::optional<KernelSource> with_rows;
@@ -122,7 +123,7 @@ class DeviceLoop final : public detail::MethodLoop<S> {
 
   int iterations_of_body() const {
     if (parts_.form == LoopForm::stepped) return 1;
-    return cuda::iterations_of_body(program_.iteration, has_foreign_work(), room().most,
+    return cuda::iterations_of_body(program_.iteration, has_foreign_work(), basis_storage().most,
                                     walk_.by_groups);
   }
   void queue_iterations(int count, const Stream& stream) {
@@ -153,7 +154,7 @@ class DeviceLoop final : public detail::MethodLoop<S> {
               begin(systems, states);
               queue(program_.start, true, stream);
               places_.carry();
-              queue_iterations(iterations_before_body(form, room().most), stream);
+              queue_iterations(iterations_before_body(form, basis_storage().most), stream);
             },
             [this, systems, form](device::LoopState* states, const Stream& stream) {
               if (parts_.form != LoopForm::stepped) {

@@ -45,10 +45,10 @@ class GraphSolve final : public EnqueuedSolve<S> {
         state_(1, device_),
         run_(1, device_),
         counters_(3, device_),
-        history_(static_cast<std::size_t>(goal_.room) + 1, device_) {
-    const Offset room =
+        history_(static_cast<std::size_t>(goal_.history_capacity) + 1, device_) {
+    const Offset partials =
         std::max(parts_.product->partials(1), 2 * partials_of<Ring::real>(FieldView<S>(parts_.r)));
-    partials_ = Array<double>(static_cast<std::size_t>(std::max<Offset>(1, room)), device_);
+    partials_ = Array<double>(static_cast<std::size_t>(std::max<Offset>(1, partials)), device_);
     parts_.product->prepare_residual();
     if (goal_.checks) parts_.product->prepare_dot();
     if (parts_.needs_positive_matrix) {
@@ -95,7 +95,7 @@ class GraphSolve final : public EnqueuedSolve<S> {
  private:
   static SolveGoal goal_of(const SolveParts<S>& parts) {
     constexpr double longest = 1e9;  // seconds; beyond it there is no limit
-    constexpr long long room_of_run = 1 << 18;
+    constexpr long long max_iterations_of_run = 1 << 18;
     const SolverOptions& options = parts.options;
     SolveGoal goal = heddle::detail::goal_of<S>(options, parts.r.scalars(), parts.copy);
     goal.has_time_limit = options.time_limit < longest;
@@ -105,7 +105,8 @@ class GraphSolve final : public EnqueuedSolve<S> {
     goal.unwatched = parts.unwatched;
     goal.looks_at_direction = parts.needs_positive_matrix;
     goal.continues_runs = parts.continues_runs;
-    if (!goal.keeps_all) goal.room = std::min(options.max_iterations, room_of_run);
+    if (!goal.keeps_all)
+      goal.history_capacity = std::min(options.max_iterations, max_iterations_of_run);
     return goal;
   }
 

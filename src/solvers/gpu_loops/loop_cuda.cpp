@@ -20,12 +20,12 @@ constexpr double longest_deadline = 1e9;  // seconds; a longer one means no dead
 LoopRun::LoopRun(const Device& device, std::size_t systems)
     : device_(device),
       states_(systems, device),
-      histories_(systems * room, device),
+      histories_(systems * max_iterations, device),
       notes_(device.stream()) {
   const OnGpu here(device.stream());
   systems_.reserve(systems);
   for (std::size_t k = 0; k < systems; ++k) {
-    systems_.emplace_back(device.stream()).history.reserve(room);
+    systems_.emplace_back(device.stream()).history.reserve(max_iterations);
   }
   for (Event& event : events_) event = make_event();
 }
@@ -43,7 +43,7 @@ device::LoopState* LoopRun::begin(LimitsOfRun limits) {
     start.limits = {of.target,
                     of.growth,
                     of.squared_norm,
-                    std::min(of.iterations, static_cast<long long>(room)),
+                    std::min(of.iterations, static_cast<long long>(max_iterations)),
                     0,
                     0,
                     of.unwatched};
@@ -52,7 +52,7 @@ device::LoopState* LoopRun::begin(LimitsOfRun limits) {
     }
     start.give(of.given.data());
     start.watch = system.watch.get();
-    start.history = histories_.data() + k * room;
+    start.history = histories_.data() + k * max_iterations;
     *system.staged = start;
     check(cudaMemcpyAsync(states_.data() + k, system.staged.get(), sizeof start,
                           cudaMemcpyHostToDevice, device_.stream().queue),
@@ -122,7 +122,7 @@ void LoopRun::wait(LimitsOfRun limits, std::span<RunResult> results) {
     System& system = systems_[k];
     const device::LoopState& state = *system.staged;
     system.history.resize(static_cast<std::size_t>(state.iteration));
-    detail::copy_bytes(system.history.data(), histories_.data() + k * room,
+    detail::copy_bytes(system.history.data(), histories_.data() + k * max_iterations,
                        system.history.size() * sizeof(double), device_.stream());
     results[k] = {state.end, state.iteration, system.history};
   }

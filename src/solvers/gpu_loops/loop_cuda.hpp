@@ -30,7 +30,8 @@ class LoopRun {
 
   /// Bytes on the device.
   static long long allocated_bytes(std::size_t systems = 1) {
-    return static_cast<long long>(systems * (sizeof(device::LoopState) + room * sizeof(double)));
+    return static_cast<long long>(systems *
+                                  (sizeof(device::LoopState) + max_iterations * sizeof(double)));
   }
 
   /// States on the device for kernels, one after the other; set to the beginning of a run in stream
@@ -64,7 +65,7 @@ class LoopRun {
   void record(cudaEvent_t event);
 
   /// Maximum number of iterations of one run: a longer one begins again from its residual.
-  static constexpr std::size_t room = 1 << 18;
+  static constexpr std::size_t max_iterations = 1 << 18;
 
   /// The host's data of a system.
   struct System {

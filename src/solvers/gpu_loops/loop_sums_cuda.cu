@@ -32,10 +32,10 @@ RanksInLoop& ranks_of(const Stream& stream) {
 
 }  // namespace
 
-device::PartialSums joined_by_ranks(int numbers, int parts, double* partials, double* room,
+device::PartialSums joined_by_ranks(int numbers, int parts, double* partials, double* joined,
                                     const Stream& stream) {
-  ranks_of(stream).queue_join(partials, parts, numbers, room, stream);
-  return {room, 1, 1};
+  ranks_of(stream).queue_join(partials, parts, numbers, joined, stream);
+  return {joined, 1, 1};
 }
 
 device::SumsOfRanks sums_of_next_kernel(const Stream& stream) {
@@ -45,7 +45,7 @@ device::SumsOfRanks sums_of_next_kernel(const Stream& stream) {
 bool can_overlap_sums(const Stream& stream) { return can_overlap(add_all<1>, stream); }
 
 device::PartialSums for_every_block(int numbers, const device::PartialSums& sums, unsigned blocks,
-                                    double* room, const SystemsOfSums& systems, bool overlapped,
+                                    double* joined, const SystemsOfSums& systems, bool overlapped,
                                     const Stream& stream) {
   // At this limit, the reads of all blocks take as long as a separate kernel, some 4 us.
   constexpr Offset max_reads = 1 << 21;
@@ -55,9 +55,9 @@ device::PartialSums for_every_block(int numbers, const device::PartialSums& sums
   using Kernel = void (*)(device::PartialSums, double*, Offset);
   constexpr Kernel kernels[] = {add_all<1>, add_all<2>, add_all<3>, add_all<4>,
                                 add_all<5>, add_all<6>, add_all<7>, add_all<8>};
-  launch_kernel(kernels[numbers - 1], systems.count, threads, overlapped, stream, sums, room,
+  launch_kernel(kernels[numbers - 1], systems.count, threads, overlapped, stream, sums, joined,
                 systems.stride);
-  return {room, 1, 1};
+  return {joined, 1, 1};
 }
 
 }  // namespace heddle::cuda

@@ -15,14 +15,14 @@ struct SystemsOfSums {
 
 /// `sums`, of up to 8 numbers each, in a form that every one of the next kernel's `blocks` can add
 /// for itself: if they are too many for that, a kernel of one block per system first adds them into
-/// `room`, `overlapped` as in `Product::Call`. `sums` and `room` are those of the first system.
+/// `joined`, `overlapped` as in `Product::Call`. `sums` and `joined` are those of the first system.
 device::PartialSums for_every_block(int numbers, const device::PartialSums& sums, unsigned blocks,
-                                    double* room, const SystemsOfSums& systems, bool overlapped,
+                                    double* joined, const SystemsOfSums& systems, bool overlapped,
                                     const Stream& stream);
 
-/// The sums over the rows of all ranks, left in `room`, from `parts` partial sums of each group of
-/// 256 rows. Collective, see `RanksInLoop::queue_join`.
-device::PartialSums joined_by_ranks(int numbers, int parts, double* partials, double* room,
+/// The sums over the rows of all ranks, left in `joined`, from `parts` partial sums of each group
+/// of 256 rows. Collective, see `RanksInLoop::queue_join`.
+device::PartialSums joined_by_ranks(int numbers, int parts, double* partials, double* joined,
                                     const Stream& stream);
 
 /// Arguments for a kernel that may join the sums itself, see `RanksInLoop::next_sums`.

@@ -46,14 +46,14 @@ class PersistentLoop final : public detail::MethodLoop<S> {
     check(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, stream.gpu),
           "cudaDeviceGetAttribute");
     constexpr long long alignment = 16;
-    const long long room = most - persistent_static_shared;
-    if (vectors > room) {
+    const long long available = most - persistent_static_shared;
+    if (vectors > available) {
       throw Error(ErrorKind::bad_plan, "plan: loop=persistent keeps " +
                                            std::to_string(needs.vectors) +
                                            " vectors in shared memory, which do not fit; "
                                            "loop=graph takes matrices of any size");
     }
-    in_shared_ = may_lie_in_shared_memory(plan) && vectors + alignment + matrix <= room;
+    in_shared_ = may_lie_in_shared_memory(plan) && vectors + alignment + matrix <= available;
     shared_bytes_ = static_cast<unsigned>(vectors + (in_shared_ ? alignment + matrix : 0));
     kernel_ = load_kernel(persistent_source({product_.program(device::store_and_dot, ring),
                                              threads_, inverses_ != nullptr, in_shared_, method}),
@@ -61,7 +61,7 @@ class PersistentLoop final : public detail::MethodLoop<S> {
     // Solvers of other matrices share the kernel: this is the most that any may take, not the
     // amount for this one.
     check(cudaKernelSetAttributeForDevice(kernel_, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                          static_cast<int>(room), stream.gpu),
+                                          static_cast<int>(available), stream.gpu),
           "cudaKernelSetAttributeForDevice");
     const auto blocks = static_cast<std::size_t>(blocks_);
     packets_ = Array<device::Packet>(static_cast<std::size_t>(needs.packets) * blocks, device_);

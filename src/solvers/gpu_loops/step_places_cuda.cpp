@@ -44,10 +44,10 @@ Offset StepPlaces::doubles(const MethodProgram& program, const PartialCounts& co
 StepPlaces::StepPlaces(const MethodProgram& program, const PartialCounts& counts,
                        std::size_t systems, const Device& device)
     : stride_(doubles(program, counts)),
-      room_(static_cast<std::size_t>(stride_) * systems, device),
+      storage_(static_cast<std::size_t>(stride_) * systems, device),
       start_(places_of(program, program.start, counts)),
       iteration_(places_of(program, program.iteration, counts)) {
-  double* next = room_.data();
+  double* next = storage_.data();
   const auto take = [&](Offset doubles) { return std::exchange(next, next + doubles); };
   const auto give = [&](std::vector<StepPlace>& places, int turns) {
     for (StepPlace& place : places) {

@@ -50,7 +50,7 @@ class StepPlaces {
 
  private:
   Offset stride_;
-  Array<double> room_;
+  Array<double> storage_;
   std::vector<StepPlace> start_, iteration_;
   std::vector<StepPlace*> carried_;  // places of the iteration
 };

@@ -56,7 +56,7 @@ void InverseParts<S>::make_operators(InverseForm form) {
   // with.
   if (matrix_.device().on_gpu()) plan.schedule.kind = ScheduleKind::full;
 
-  local_.check_room(rows_.entries());
+  local_.check_memory(rows_.entries());
   const auto make = [&](const UserRows& rows) {
     return std::make_shared<SlicedOperator<S>>(local_.entry(), rows.view(),
                                                ComponentOrder::row_major, plan, matrix_.device(),

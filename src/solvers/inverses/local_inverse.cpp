@@ -65,7 +65,7 @@ void LocalInverse<S>::make_powers(const UserRows& rows) {
 template <class S>
 void LocalInverse<S>::make_blocks(GroupStarts groups) {
   groups_ = std::move(groups);
-  check_room(entries_of(groups_), max_rows_of_block(), 0);
+  check_memory(entries_of(groups_), max_rows_of_block(), 0);
   pattern_ = group_rows(groups_, of_rank_);
 }
 
@@ -103,7 +103,7 @@ long long LocalInverse<S>::bytes_of_entry() const {
 
 /// Called before anything of that size is allocated.
 template <class S>
-void LocalInverse<S>::check_room(Offset entries, Index longest, Offset entries_of_matrix) const {
+void LocalInverse<S>::check_memory(Offset entries, Index longest, Offset entries_of_matrix) const {
   const double numbers = static_cast<double>(longest) * tiles_.size;
   const double dense =
       ((numbers + tiles_.size + 2) * tiles_.ring * sizeof(D) + sizeof(Index)) * numbers;
@@ -123,12 +123,12 @@ void LocalInverse<S>::check_room(Offset entries, Index longest, Offset entries_o
 }
 
 template <class S>
-void LocalInverse<S>::check_room(Offset entries) const {
+void LocalInverse<S>::check_memory(Offset entries) const {
   Index longest = 0;
   for (Index row = 0; row < pattern_.rows(); ++row) {
     longest = std::max(longest, static_cast<Index>(pattern_.row(row).size()));
   }
-  check_room(pattern_.entries(), longest, entries);
+  check_memory(pattern_.entries(), longest, entries);
 }
 
 template <class S>

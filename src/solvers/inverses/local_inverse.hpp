@@ -62,7 +62,7 @@ class LocalInverse {
   UserRows make_adjoint_pattern();
   std::span<const Offset> place_in_second() const { return place_in_second_.span(); }
   /// Throws `Error` (memory) unless operators of the pattern and `entries` of the matrix fit.
-  void check_room(Offset entries) const;
+  void check_memory(Offset entries) const;
 
   /// Computes the values for a matrix given by its rows and the components of their entries.
   FailedRows compute(const UserRows& rows, std::span<const D> values);
@@ -88,7 +88,7 @@ class LocalInverse {
 
   void check(const EntryTable<S>& entry) const;
   long long bytes_of_entry() const;
-  void check_room(Offset entries, Index longest, Offset entries_of_matrix) const;
+  void check_memory(Offset entries, Index longest, Offset entries_of_matrix) const;
   void gather(const Matrix& matrix, std::span<const Index> wanted, Scratch& scratch) const;
   bool solve_rows(const Matrix& matrix, Index first, Index end, std::span<const Index> wanted,
                   Scratch& scratch) const;

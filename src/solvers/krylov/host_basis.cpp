@@ -28,17 +28,18 @@ class BasisOf final : public HostBasis<S> {
   using T = sum_t<S>;
   using Number = Coefficient<R, T>;
 
-  BasisOf(const BasisRoom& room, bool is_flexible, long long kept, Index rows, const Stream& stream)
-      : room_(room),
-        first_combined_(is_flexible ? room.most : 0),
+  BasisOf(const BasisStorage& storage, bool is_flexible, long long kept, Index rows,
+          const Stream& stream)
+      : storage_(storage),
+        first_combined_(is_flexible ? storage.most : 0),
         stream_(stream),
-        reduction_(rows, Device::cpu().sharing(stream.share), room.most * size + 1),
-        sums_(static_cast<std::size_t>(room.most * size + 1)),
-        column_(static_cast<std::size_t>(room.most)),
+        reduction_(rows, Device::cpu().sharing(stream.share), storage.most * size + 1),
+        sums_(static_cast<std::size_t>(storage.most * size + 1)),
+        column_(static_cast<std::size_t>(storage.most)),
         multiples_(column_.size()),
         overlaps_(column_.size() * (column_.size() + 1) + 1),
         kept_(static_cast<std::size_t>(kept)) {
-    basis_.most = room.most;
+    basis_.most = storage.most;
     basis_.column = column_.data();
     basis_.kept = kept_.data();
   }
@@ -95,9 +96,9 @@ class BasisOf final : public HostBasis<S> {
 
   bool is_in_place() const override { return stores_own; }
   S* newest() const override { return in_place(basis_.count - 1); }
-  S* preconditioned() const override { return in_place(room_.most + basis_.count - 1); }
+  S* preconditioned() const override { return in_place(storage_.most + basis_.count - 1); }
   void keep_preconditioned(const FieldView<S>& z) override {
-    V* const kept = vector(room_.most + basis_.count - 1);
+    V* const kept = vector(storage_.most + basis_.count - 1);
     for_each_group(z, stream_, [&](Index group) {
       const auto over_run = [&](const auto& run) {
         for (Offset i = 0; i < run.count; ++i) {
@@ -131,7 +132,7 @@ class BasisOf final : public HostBasis<S> {
   /// Number of basis vectors whose multiples are subtracted together.
   static constexpr int abreast = size == 4 ? 2 : 4;
 
-  V* vector(int k) const { return static_cast<V*>(room_.data) + k * room_.stride; }
+  V* vector(int k) const { return static_cast<V*>(storage_.data) + k * storage_.stride; }
   S* in_place([[maybe_unused]] int k) const {
     if constexpr (stores_own) {
       return vector(k);
@@ -294,7 +295,7 @@ class BasisOf final : public HostBasis<S> {
     reduction_.finish(count * size + 1, sums_.data());
   }
 
-  BasisRoom room_;
+  BasisStorage storage_;
   int first_combined_;  // first of the vectors that a solution is formed from
   Stream stream_;
   Reduction<S> reduction_;
@@ -307,35 +308,36 @@ class BasisOf final : public HostBasis<S> {
 };
 
 template <Ring R, class S, class... Arguments>
-std::unique_ptr<HostBasis<S>> basis_of(const BasisRoom& room, const Arguments&... arguments) {
+std::unique_ptr<HostBasis<S>> basis_of(const BasisStorage& storage, const Arguments&... arguments) {
   if constexpr (std::is_same_v<S, double>) {
-    if (room.scalar_bytes == sizeof(float)) {
-      return std::make_unique<BasisOf<R, S, float>>(room, arguments...);
+    if (storage.scalar_bytes == sizeof(float)) {
+      return std::make_unique<BasisOf<R, S, float>>(storage, arguments...);
     }
   }
-  return std::make_unique<BasisOf<R, S, S>>(room, arguments...);
+  return std::make_unique<BasisOf<R, S, S>>(storage, arguments...);
 }
 
 }  // namespace
 
 template <class S>
-std::unique_ptr<HostBasis<S>> make_host_basis(Ring ring, const BasisRoom& room, bool is_flexible,
-                                              long long kept, Index rows, const Stream& stream) {
+std::unique_ptr<HostBasis<S>> make_host_basis(Ring ring, const BasisStorage& storage,
+                                              bool is_flexible, long long kept, Index rows,
+                                              const Stream& stream) {
   switch (ring) {
     case Ring::complex:
-      return basis_of<Ring::complex, S>(room, is_flexible, kept, rows, stream);
+      return basis_of<Ring::complex, S>(storage, is_flexible, kept, rows, stream);
     case Ring::quaternion:
-      return basis_of<Ring::quaternion, S>(room, is_flexible, kept, rows, stream);
+      return basis_of<Ring::quaternion, S>(storage, is_flexible, kept, rows, stream);
     default:
-      return basis_of<Ring::real, S>(room, is_flexible, kept, rows, stream);
+      return basis_of<Ring::real, S>(storage, is_flexible, kept, rows, stream);
   }
 }
 
-template std::unique_ptr<HostBasis<float>> make_host_basis(Ring, const BasisRoom&, bool, long long,
-                                                           Index, const Stream&);
-template std::unique_ptr<HostBasis<double>> make_host_basis(Ring, const BasisRoom&, bool, long long,
-                                                            Index, const Stream&);
+template std::unique_ptr<HostBasis<float>> make_host_basis(Ring, const BasisStorage&, bool,
+                                                           long long, Index, const Stream&);
+template std::unique_ptr<HostBasis<double>> make_host_basis(Ring, const BasisStorage&, bool,
+                                                            long long, Index, const Stream&);
 HEDDLE_IN_LONG_DOUBLE(template std::unique_ptr<HostBasis<long double>> make_host_basis(
-                          Ring, const BasisRoom&, bool, long long, Index, const Stream&);)
+                          Ring, const BasisStorage&, bool, long long, Index, const Stream&);)
 
 }  // namespace heddle::detail

@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "heddle/detail/basis_room.hpp"
+#include "heddle/detail/basis_storage.hpp"
 #include "heddle/field.hpp"
 #include "heddle/methods/coefficient.hpp"
 
@@ -41,7 +41,8 @@ class HostBasis {
 /// `is_flexible`: a second basis, of the preconditioned vectors, lies after the first. `kept`: how
 /// many numbers the method's decisions keep.
 template <class S>
-std::unique_ptr<HostBasis<S>> make_host_basis(Ring ring, const BasisRoom& room, bool is_flexible,
-                                              long long kept, Index rows, const Stream& stream);
+std::unique_ptr<HostBasis<S>> make_host_basis(Ring ring, const BasisStorage& storage,
+                                              bool is_flexible, long long kept, Index rows,
+                                              const Stream& stream);
 
 }  // namespace heddle::detail

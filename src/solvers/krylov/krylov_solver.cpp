@@ -190,7 +190,7 @@ KrylovParts<S>::KrylovParts(OperatorReference<S> matrix,
   const long long sums = partials * Reduction<S>::width * static_cast<long long>(sizeof(sum_t<S>));
   const Workspace workspace =
       loops.workspace(loops.iterated()) + fields.workspace(1) + Workspace{0, sums};
-  fields.check_room(workspace + later);
+  fields.check_memory(workspace + later);
   fields.add(workspace);
   if (inputs.device.on_gpu()) inputs.reduction.reserve(partials);
   if constexpr (has_cuda) {
@@ -214,7 +214,7 @@ void KrylovParts<S>::make_places(std::size_t count) {
   const Workspace workspace = loops.workspace(iterated, count) + fields.workspace(count - before);
   if (before > 1) fields.remove(loops.workspace(iterated, before));
   loops.forget_of_all_places();
-  fields.check_room(workspace);
+  fields.check_memory(workspace);
   fields.make_places(count);
   fields.add(workspace);
 }

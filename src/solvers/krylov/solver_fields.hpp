@@ -108,7 +108,7 @@ class SolverFields {
   }
 
   /// Throws `Error` (memory) unless the device has room for the workspace.
-  void check_room(const Workspace& workspace) const {
+  void check_memory(const Workspace& workspace) const {
     const long long field = bytes_of({.fields = 1}), needed = bytes_of(workspace);
     const long long available = available_memory_for(needed, inputs_.device);
     if (needed <= available) return;
@@ -141,20 +141,21 @@ class SolverFields {
     return {storage_.back().data(), matrix.rows(), matrix.row_components(), matrix.vector_layout(),
             basis_};
   }
-  BasisRoom make_basis() {
-    BasisRoom room;
-    if (max_basis_ == 0) return room;
-    room.most = max_basis_;
-    room.stride = room.stride_of(Offset(inputs_.matrix.rows()) * inputs_.matrix.row_components());
-    room.scalar_bytes = static_cast<int>(has_narrow_basis() ? sizeof(float) : sizeof(S));
-    const auto scalars = static_cast<std::size_t>(room.stride * room.most) *
+  BasisStorage make_basis() {
+    BasisStorage storage;
+    if (max_basis_ == 0) return storage;
+    storage.most = max_basis_;
+    storage.stride =
+        storage.stride_of(Offset(inputs_.matrix.rows()) * inputs_.matrix.row_components());
+    storage.scalar_bytes = static_cast<int>(has_narrow_basis() ? sizeof(float) : sizeof(S));
+    const auto scalars = static_cast<std::size_t>(storage.stride * storage.most) *
                          static_cast<std::size_t>(inputs_.method.program.bases());
     if (has_narrow_basis()) {
-      room.data = narrow_storage_.emplace_back(scalars, inputs_.device).data();
+      storage.data = narrow_storage_.emplace_back(scalars, inputs_.device).data();
     } else {
-      room.data = storage_.emplace_back(scalars, inputs_.device).data();
+      storage.data = storage_.emplace_back(scalars, inputs_.device).data();
     }
-    return room;
+    return storage;
   }
 
   const SolverInputs<S>& inputs_;

@@ -18,14 +18,14 @@ namespace aggregates {
 class ArrivingRows {
  public:
   /// `longest`: at least as long as any list.
-  ArrivingRows(std::span<const Index> listed, Offset longest, PinnedRoom& room,
+  ArrivingRows(std::span<const Index> listed, Offset longest, PinnedBuffer& buffer,
                const Stream& stream)
       : listed_(listed), stream_(stream) {
     constexpr Offset least = Offset(1) << 14, most = Offset(1) << 18, wanted = 32;
     of_part_ = std::clamp(static_cast<Offset>(listed.size()) / wanted, least, most);
     const Offset ahead = longest, stride = ahead + of_part_;
     const OnGpu here(stream_);
-    Index* const begin = room.words(parts * stride, stream_);
+    Index* const begin = buffer.words(parts * stride, stream_);
     for (Offset k = 0; k < parts; ++k) {
       parts_[k] = {begin + k * stride + ahead, 0, make_event()};
       ask(parts_[k]);
@@ -91,7 +91,7 @@ class ArrivingRows {
 
 }  // namespace aggregates
 
-Index* PinnedRoom::words(Offset count, const Stream& stream) {
+Index* PinnedBuffer::words(Offset count, const Stream& stream) {
   if (count_ < count) {
     data_ = {};
     data_ = pinned_memory(static_cast<std::size_t>(count) * sizeof(Index), stream);
@@ -101,7 +101,7 @@ Index* PinnedRoom::words(Offset count, const Stream& stream) {
 }
 
 heddle::detail::Aggregates aggregate(const DevicePattern& a, const DeviceNorms& norms,
-                                     double strength, PinnedRoom& room, const Device& device) {
+                                     double strength, PinnedBuffer& buffer, const Device& device) {
   using aggregates::ArrivingRows;
   using heddle::detail::Aggregates;
   const Stream& stream = device.stream();
@@ -127,7 +127,7 @@ heddle::detail::Aggregates aggregate(const DevicePattern& a, const DeviceNorms& 
                  });
   Array<Index> roots(rows, Device::cpu(), 0xff);
   Aggregates result;
-  ArrivingRows arriving(listed.span(), a.longest, room, stream);
+  ArrivingRows arriving(listed.span(), a.longest, buffer, stream);
   result.count =
       heddle::detail::take_roots(a.rows, [&](Index row) { return arriving[row]; }, roots.data());
   // Rows join only what the roots took.

@@ -16,7 +16,7 @@ struct DeviceNorms {
 };
 
 /// Pinned memory of the host, through which numbers come from a GPU.
-class PinnedRoom {
+class PinnedBuffer {
  public:
   /// Room for `count` numbers. Its contents may be lost.
   Index* words(Offset count, const Stream& stream);
@@ -30,7 +30,7 @@ class PinnedRoom {
 /// connections that come from there: a lexicographically first set is a long chain. (In rounds of
 /// rows that no earlier row can hinder, elasticity of 20 280 vertices takes 1200 rounds.) Waits.
 heddle::detail::Aggregates aggregate(const DevicePattern& a, const DeviceNorms& norms,
-                                     double strength, PinnedRoom& room, const Device& device);
+                                     double strength, PinnedBuffer& buffer, const Device& device);
 
 /// Pattern of the tentative prolongation: the aggregate of each row.
 DevicePattern tentative_pattern(const heddle::detail::Aggregates& aggregates, const Device& device);

@@ -114,12 +114,13 @@ template <class S>
 long long host_bytes(const Level<S>& level) {
   const LevelSmoother<S>& smoother = level.smoother;
   const LevelTransfer<S>& transfer = level.transfer;
-  long long bytes =
-      bytes_of(transfer.place) + bytes_of(smoother.inverses) + bytes_of(transfer.diagonal) +
-      bytes_of(transfer.scales) +
-      (smoother.room ? bytes_of(smoother.room->storage) + 2 * bytes_of(smoother.room->reach) : 0) +
-      smoother.colours.bytes() + transfer.to_prolongation.memory() + transfer.to_image.memory() +
-      transfer.to_coarse.memory();
+  long long bytes = bytes_of(transfer.place) + bytes_of(smoother.inverses) +
+                    bytes_of(transfer.diagonal) + bytes_of(transfer.scales) +
+                    (smoother.spectrum ? bytes_of(smoother.spectrum->storage) +
+                                             2 * bytes_of(smoother.spectrum->reach)
+                                       : 0) +
+                    smoother.colours.bytes() + transfer.to_prolongation.memory() +
+                    transfer.to_image.memory() + transfer.to_coarse.memory();
   for (const TileMatrix* matrix :
        {&level.matrix, &transfer.tentative, &transfer.prolongation, &transfer.image,
         &transfer.restriction, &level.inverse_tiles, &smoother.norms, &smoother.norm_inverses}) {

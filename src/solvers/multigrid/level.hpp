@@ -59,7 +59,7 @@ struct LevelSmoother {
   UnsetArray<double> inverses;  // inverses of the diagonal's tiles
   double largest = 0;           // largest eigenvalue of D^-1 A
   int new_estimates = 0;        // times it was estimated anew since the set-up
-  std::optional<SpectrumRoom> room;
+  std::optional<SpectrumWorkspace> spectrum;
 };
 
 /// The matrices between a level and the next coarser one.

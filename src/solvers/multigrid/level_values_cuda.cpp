@@ -23,7 +23,7 @@ void LevelValues<S>::take_reach() {
                  values_[l].reach.data(), device_.stream());
       continue;
     }
-    const auto& reach = level.smoother.room->reach;
+    const auto& reach = level.smoother.spectrum->reach;
     heddle::detail::copy_bytes(values_[l].reach.data(), reach.data(), reach.size() * sizeof(double),
                                device_.stream());
   }
@@ -36,8 +36,8 @@ void LevelValues<S>::bring_reach() {
   for (std::size_t l = 0; l < levels_.size(); ++l) {
     Level& level = *levels_[l];
     if (level.inverse) continue;
-    level.smoother.room.emplace(level.matrix, Device::cpu(device_.threads()));
-    heddle::detail::copy_bytes(level.smoother.room->reach.data(), values_[l].reach.data(),
+    level.smoother.spectrum.emplace(level.matrix, Device::cpu(device_.threads()));
+    heddle::detail::copy_bytes(level.smoother.spectrum->reach.data(), values_[l].reach.data(),
                                values_[l].reach.size() * sizeof(double), device_.stream());
   }
 }

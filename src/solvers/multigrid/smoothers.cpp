@@ -51,12 +51,12 @@ template <class S>
 void Smoothers<S>::estimate_largest(Level<S>& level, std::span<const double> scales,
                                     bool estimates) {
   LevelSmoother<S>& own = level.smoother;
-  if (!own.room) own.room.emplace(level.matrix, host_);
-  SpectrumRoom& room = *own.room;
+  if (!own.spectrum) own.spectrum.emplace(level.matrix, host_);
+  SpectrumWorkspace& spectrum = *own.spectrum;
   const double bound = safety_of_estimate * own.largest;
-  if (!estimates && !may_exceed(level.matrix, own.inverses, bound, false, room, host_)) return;
-  const double largest = largest_eigenvalue(level.matrix, own.inverses, scales, room, host_);
-  if (remembers_reach_) may_exceed(level.matrix, own.inverses, bound, true, room, host_);
+  if (!estimates && !may_exceed(level.matrix, own.inverses, bound, false, spectrum, host_)) return;
+  const double largest = largest_eigenvalue(level.matrix, own.inverses, scales, spectrum, host_);
+  if (remembers_reach_) may_exceed(level.matrix, own.inverses, bound, true, spectrum, host_);
   if (!estimates) ++own.new_estimates;
   if (estimates || largest > own.largest) own.largest = largest;
 }
@@ -66,7 +66,7 @@ void Smoothers<S>::remember_reach(const LevelList<S>& levels) {
   if (std::exchange(remembers_reach_, true)) return;
   for (const auto& level : levels) {
     LevelSmoother<S>& own = level->smoother;
-    if (own.room) may_exceed(level->matrix, own.inverses, 0, true, *own.room, host_);
+    if (own.spectrum) may_exceed(level->matrix, own.inverses, 0, true, *own.spectrum, host_);
   }
 }
 

@@ -150,12 +150,13 @@ HEDDLE_INLINE RunBounds<T> bounds_of_run(const SolveState<T>& state, const Solve
   // the residual that the recurrence began from.
   const T growth = 1 / (goal.epsilon * goal.epsilon);
   const long long left = goal.max_iterations - state.iterations;
-  const long long room = goal.room - (goal.keeps_all ? state.iterations : 0);
+  const long long left_of_history = goal.history_capacity - (goal.keeps_all ? state.iterations : 0);
   return {state.aim * state.aim, state.first_squared * growth, state.squared_norm,
-          left < room ? left : room};
+          left < left_of_history ? left : left_of_history};
 }
 
-/// The same for a run on a device. `history` has room for the guess and `goal.room` iterations.
+/// The same for a run on a device. `history` has room for the guess and `goal.history_capacity`
+/// iterations.
 HEDDLE_INLINE void begin_run(const SolveState<double>& state, const SolveGoal<double>& goal,
                              double* history, device::LoopWatch* watch, device::LoopState& run) {
   const RunBounds<double> bounds = bounds_of_run(state, goal);

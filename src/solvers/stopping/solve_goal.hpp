@@ -25,7 +25,7 @@ struct SolveGoal {
   bool checks = true;
   bool keeps_best = false;                // returns the best x if a limit ends the solve
   ScaleRange<T> range;                    // range of the scalars of fields
-  long long room = 0;                     // entries of the history of |r|^2, besides the guess
+  long long history_capacity = 0;         // entries of the history of |r|^2, besides the guess
   bool keeps_all = false;                 // keeps all of that history, also across runs
   bool looks_at_direction = false;        // if p* A p is not positive; else it is a breakdown
   StoredScalar copy = StoredScalar::own;  // copy of the matrix; runs read it while it suffices
@@ -43,7 +43,7 @@ SolveGoal<sum_t<S>> goal_of(const SolverOptions& options, Offset scalars, Stored
       options.tolerance != SolverOptions::by_precision ? options.tolerance : of_precision);
   goal.absolute_tolerance = static_cast<T>(options.absolute_tolerance);
   goal.baseline = options.baseline;
-  goal.max_iterations = goal.room = options.max_iterations;
+  goal.max_iterations = goal.history_capacity = options.max_iterations;
   goal.epsilon = static_cast<T>(std::numeric_limits<S>::epsilon());
   goal.scalars = static_cast<T>(scalars);
   goal.checks = options.checks;

@@ -26,7 +26,7 @@ template <Ring R>
 inline constexpr int rows_of_panel = R == Ring::real ? 32 : 16;
 /// Number of scalars that `eliminate_panel` works in.
 template <Ring R>
-inline constexpr int room_of_panel = 2 * rows_of_panel<R> * rows_of_panel<R> * ring_size(R);
+inline constexpr int scalars_of_panel = 2 * rows_of_panel<R> * rows_of_panel<R> * ring_size(R);
 
 /// Fills a row of tiles of the dense matrix.
 template <class Team>
@@ -57,10 +57,10 @@ HEDDLE_INLINE void fill_dense(const Team& team, const DenseInverse& d, int ring,
 /// a row, which the host then looks at, or if a number is not finite.
 template <Ring R, class Team>
 HEDDLE_INLINE bool eliminate_panel(const Team& team, const DenseInverse& d, const double* matrix,
-                                   int first, int begin, int end, double* room) {
+                                   int first, int begin, int end, double* scratch) {
   constexpr Offset r = ring_size(R);
   const int rest = d.n - first, count = rest < rows_of_panel<R> ? rest : rows_of_panel<R>;
-  double *now = room, *next = room + r * count * count;
+  double *now = scratch, *next = scratch + r * count * count;
   team.each([&](int lane) {
     for (int t = lane; t < count * count; t += team.lanes) {
       const int i = t / count, j = t - i * count;

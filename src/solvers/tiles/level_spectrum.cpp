@@ -153,18 +153,18 @@ double orthogonalize(const TileShape& shape, const UnsetArray<double>& inverse, 
 
 /// Like `extreme_ritz_values`, but in two walks per step.
 RitzValues<double> lanczos_values(const TileMatrix& a, const UnsetArray<double>& inverse,
-                                  SpectrumRoom& room, const Stream& host) {
+                                  SpectrumWorkspace& workspace, const Stream& host) {
   constexpr double rounding = 16 * std::numeric_limits<double>::epsilon();
   const int components = a.shape.height * a.shape.ring;
-  const std::size_t of_field = room.storage.size() / 4;
-  const auto field = [&](std::size_t k) { return room.storage.data() + k * of_field; };
+  const std::size_t of_field = workspace.storage.size() / 4;
+  const auto field = [&](std::size_t k) { return workspace.storage.data() + k * of_field; };
   LanczosVectors at{field(0), field(1), field(2), field(3)};
   const FieldView<double> start(at.v, a.rows(), components);
   fill<double>(1, start, host);
   randomize<double>(start, 1, host);
   fill<double>(0, FieldView<double>(at.before, a.rows(), components), host);
   const auto orthogonalized = [&](double alpha, double beta, bool is_first) {
-    return orthogonalize(a.shape, inverse, a.rows(), alpha, beta, is_first, at, room.reduction,
+    return orthogonalize(a.shape, inverse, a.rows(), alpha, beta, is_first, at, workspace.reduction,
                          host);
   };
   double squared = orthogonalized(0, 0, true), beta = 0, size = 0;
@@ -172,7 +172,7 @@ RitzValues<double> lanczos_values(const TileMatrix& a, const UnsetArray<double>&
   for (std::size_t step = 0; step < diagonal.size(); ++step) {
     if (!(squared > 0) || !std::isfinite(squared)) break;
     at.norm = std::sqrt(squared);
-    const double alpha = energy_of_image(a, at, room.reduction, host) / squared;
+    const double alpha = energy_of_image(a, at, workspace.reduction, host) / squared;
     diagonal[step] = alpha;
     size = std::max({size, std::abs(alpha), beta});
     squared = orthogonalized(alpha, beta, false);
@@ -252,7 +252,7 @@ HEDDLE_INLINE double sign_of_column(Index column) {
 }  // namespace
 
 bool may_exceed(const TileMatrix& a, const UnsetArray<double>& inverse, double bound, bool is_new,
-                SpectrumRoom& room, const Device& host) {
+                SpectrumWorkspace& workspace, const Device& host) {
   constexpr double growth = 1.05, shift = 0.1;
   const int team = team_size(host.stream(), a.pattern.entries() * a.shape.scalars());
   bool result = is_new;
@@ -270,9 +270,9 @@ bool may_exceed(const TileMatrix& a, const UnsetArray<double>& inverse, double b
             sum += norm_of_product<R>(inverse.data() + row * scalars, a.tile(e), size, trace);
             balance += sign_of_column(column) * trace;
           }
-          double& known = room.reach[static_cast<std::size_t>(row)];
-          double& known_balance = room.balance[static_cast<std::size_t>(row)];
-          const bool has_changed_signs = room.has_balance && !(sum <= bound) &&
+          double& known = workspace.reach[static_cast<std::size_t>(row)];
+          double& known_balance = workspace.balance[static_cast<std::size_t>(row)];
+          const bool has_changed_signs = workspace.has_balance && !(sum <= bound) &&
                                          !(std::abs(balance - known_balance) <= shift * sum);
           if (has_changed_signs || !(sum <= std::max(bound, growth * known))) exceeds = true;
           if (!is_new) return;
@@ -281,19 +281,20 @@ bool may_exceed(const TileMatrix& a, const UnsetArray<double>& inverse, double b
         },
         [](bool& exceeds, bool other) { exceeds = exceeds || other; });
   });
-  room.has_balance = room.has_balance || is_new;
+  workspace.has_balance = workspace.has_balance || is_new;
   return result;
 }
 
-SpectrumRoom::SpectrumRoom(const TileMatrix& a, const Device& host)
+SpectrumWorkspace::SpectrumWorkspace(const TileMatrix& a, const Device& host)
     : storage(4 * static_cast<std::size_t>(Offset(a.rows()) * a.shape.height * a.shape.ring)),
       reduction(a.rows(), host, 1),
       reach(static_cast<std::size_t>(a.rows())),
       balance(static_cast<std::size_t>(a.rows())) {}
 
 double largest_eigenvalue(const TileMatrix& a, const UnsetArray<double>& inverse,
-                          std::span<const double> scale, SpectrumRoom& room, const Device& host) {
-  const auto found = lanczos_values(a, inverse, room, host.stream());
+                          std::span<const double> scale, SpectrumWorkspace& workspace,
+                          const Device& host) {
+  const auto found = lanczos_values(a, inverse, workspace, host.stream());
   if (!found.is_positive) refuse_indefinite();
   if (!std::isfinite(found.smallest + found.largest)) refuse_not_finite();
   const double size = found.largest * largest_share(a.shape, inverse, scale);
@@ -303,8 +304,8 @@ double largest_eigenvalue(const TileMatrix& a, const UnsetArray<double>& inverse
 
 double largest_eigenvalue(const TileMatrix& a, const UnsetArray<double>& inverse,
                           const Device& host) {
-  SpectrumRoom room(a, host);
-  return largest_eigenvalue(a, inverse, {}, room, host);
+  SpectrumWorkspace workspace(a, host);
+  return largest_eigenvalue(a, inverse, {}, workspace, host);
 }
 
 }  // namespace heddle::detail

@@ -24,7 +24,7 @@ struct PatternRows {
 /// The room where a team meets columns: a table of 2 `columns` numbers, and a list of `columns`
 /// numbers, a power of two and more than twice the lanes. Rows of more terms are left to other
 /// teams.
-struct MeetingRoom {
+struct MeetingWorkspace {
   Index* table;
   Index* list;
   int* terms;  // one number each
@@ -85,19 +85,19 @@ inline constexpr Index no_column = -1, last_column = std::numeric_limits<Index>:
 /// The number of terms of a row, or a number above `max_terms`.
 template <class Team>
 HEDDLE_INLINE int count_terms(const Team& team, const PatternRows& p, Index row,
-                              const MeetingRoom& room) {
+                              const MeetingWorkspace& workspace) {
   constexpr Offset max_of_lane = 1 << 20;
   team.each([&](int lane) {
-    if (lane == 0) *room.terms = *room.met = *room.has_long = 0;
+    if (lane == 0) *workspace.terms = *workspace.met = *workspace.has_long = 0;
   });
   team.each([&](int lane) {
     Offset own = 0;
     for (Offset e = p.a.offsets[row] + lane; e < p.a.offsets[row + 1]; e += team.lanes) {
       own += p.length_of_b(p.a.column[e]);
     }
-    team.add(room.terms, static_cast<int>(own < max_of_lane ? own : max_of_lane));
+    team.add(workspace.terms, static_cast<int>(own < max_of_lane ? own : max_of_lane));
   });
-  return *room.terms;
+  return *workspace.terms;
 }
 
 /// True if no lane met the column before.
@@ -119,21 +119,21 @@ HEDDLE_INLINE bool is_first_meeting(const Team& team, Index* table, unsigned siz
 /// for: each lane stops at its first column without room, so that the table never gets full.
 template <class Team>
 HEDDLE_INLINE int list_columns(const Team& team, const PatternRows& p, Index row, int most,
-                               const MeetingRoom& room) {
-  if (most > room.columns) most = room.columns;
+                               const MeetingWorkspace& workspace) {
+  if (most > workspace.columns) most = workspace.columns;
   int size = 2;
   while (size < 2 * most) size *= 2;
   team.each([&](int lane) {
-    for (int k = lane; k < size; k += team.lanes) room.table[k] = no_column;
+    for (int k = lane; k < size; k += team.lanes) workspace.table[k] = no_column;
   });
-  for_each_column(team, p, row, room.has_long, [&](Index column) {
-    if (!is_first_meeting(team, room.table, static_cast<unsigned>(size), column)) return true;
-    const int place = team.add(room.met, 1);
-    if (place >= room.columns) return false;
-    room.list[place] = column;
+  for_each_column(team, p, row, workspace.has_long, [&](Index column) {
+    if (!is_first_meeting(team, workspace.table, static_cast<unsigned>(size), column)) return true;
+    const int place = team.add(workspace.met, 1);
+    if (place >= workspace.columns) return false;
+    workspace.list[place] = column;
     return true;
   });
-  return *room.met;
+  return *workspace.met;
 }
 
 /// Batcher's bitonic sort (1968, Proc. AFIPS 32) of `count` columns in a list with room for the
@@ -167,11 +167,11 @@ HEDDLE_INLINE void sort_columns(const Team& team, Index* list, int count) {
 /// to others, which correct them afterwards.
 template <class Team>
 HEDDLE_INLINE bool find_row(const Team& team, const PatternRows& p, Index row,
-                            const MeetingRoom& room) {
+                            const MeetingWorkspace& workspace) {
   const bool puts = p.column != nullptr;
   const Offset first = puts ? p.offsets[row] : 0, known = puts ? p.offsets[row + 1] - first : 0;
-  if (known > room.columns) return false;
-  const int max_kept = room.keeps ? p.max_kept : -1;
+  if (known > workspace.columns) return false;
+  const int max_kept = workspace.keeps ? p.max_kept : -1;
   Index* const kept = p.kept + Offset(row) * p.max_kept;
   const auto copy = [&](const Index* from, Index* to, Offset count) {
     team.each([&](int lane) {
@@ -182,13 +182,13 @@ HEDDLE_INLINE bool find_row(const Team& team, const PatternRows& p, Index row,
     copy(kept, p.column + first, known);
     return true;
   }
-  const int terms = count_terms(team, p, row, room);
-  if (terms > room.max_terms) return false;
-  const int count = list_columns(team, p, row, puts ? static_cast<int>(known) : terms, room);
-  if (count > room.columns) return false;
+  const int terms = count_terms(team, p, row, workspace);
+  if (terms > workspace.max_terms) return false;
+  const int count = list_columns(team, p, row, puts ? static_cast<int>(known) : terms, workspace);
+  if (count > workspace.columns) return false;
   if (puts || count <= max_kept) {
-    sort_columns(team, room.list, count);
-    copy(room.list, puts ? p.column + first : kept, count);
+    sort_columns(team, workspace.list, count);
+    copy(workspace.list, puts ? p.column + first : kept, count);
   }
   team.each([&](int lane) {
     if (lane == 0 && !puts) p.offsets[row] = count;
@@ -293,18 +293,18 @@ struct PlaceRows {
 /// Lists the places of a row's terms. False if the row is too long, as for `find_row`.
 template <class Place, class Team>
 HEDDLE_INLINE bool place_row(const Team& team, const PlaceRows& p, Index row,
-                             const MeetingRoom& room, Place* places) {
+                             const MeetingWorkspace& workspace, Place* places) {
   const Offset entry = p.of.a.offsets[row], end = p.of.a.offsets[row + 1];
   // The last team takes rows of any number of terms.
-  if (room.max_terms < last_column && p.first[end] - p.first[entry] > room.max_terms) {
+  if (workspace.max_terms < last_column && p.first[end] - p.first[entry] > workspace.max_terms) {
     return false;
   }
   const Index* columns = p.c.column + p.c.offsets[row];
   const Offset count = p.c.offsets[row + 1] - p.c.offsets[row];
   team.each([&](int lane) {
-    if (lane == 0) *room.has_long = 0;
-    for (Offset k = lane; k < count && count <= room.columns; k += team.lanes) {
-      room.list[k] = columns[k];
+    if (lane == 0) *workspace.has_long = 0;
+    for (Offset k = lane; k < count && count <= workspace.columns; k += team.lanes) {
+      workspace.list[k] = columns[k];
     }
     for (Offset e = entry + lane; e < end && p.is_upper(); e += team.lanes) {
       const Index middle = p.of.a.column[e];
@@ -312,9 +312,10 @@ HEDDLE_INLINE bool place_row(const Team& team, const PlaceRows& p, Index row,
           static_cast<Place>(p.begin(e, middle) - p.of.b.offsets[middle]);
     }
   });
-  if (count <= room.columns) columns = room.list;
+  if (count <= workspace.columns) columns = workspace.list;
   for_each_term(
-      team, p.of, row, room.has_long, [&](Offset e, Index middle) { return p.begin(e, middle); },
+      team, p.of, row, workspace.has_long,
+      [&](Offset e, Index middle) { return p.begin(e, middle); },
       [&](Offset e, Offset begin, Offset j) {
         const Offset before = p.is_upper() ? end - e : 0;  // numbers of this entry and later ones
         places[p.first[e] + before + (j - begin)] =

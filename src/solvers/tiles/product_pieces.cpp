@@ -27,8 +27,8 @@ ProductShares shares_of(int height, int width, int ring, double length, Offset l
   ProductShares shares;
   while (shares.lanes < warp && (is_warp || 2 * shares.lanes <= work)) shares.lanes *= 2;
   const Offset of_tile = Offset(numbers) * ring * Offset(sizeof(double));
-  shares.tiles = std::min(longest, room_of_warp * shares.lanes / warp / of_tile);
-  shares.room = shares.tiles * of_tile;
+  shares.tiles = std::min(longest, shared_bytes_of_warp * shares.lanes / warp / of_tile);
+  shares.sums_size = shares.tiles * of_tile;
   if (shares.tiles > 0) {
     const Offset windows = pieces_of(longest, shares.tiles);
     shares.windows = static_cast<int>(std::min<Offset>(max_windows, windows));
@@ -36,7 +36,7 @@ ProductShares shares_of(int height, int width, int ring, double length, Offset l
   return shares;
 }
 
-long long PieceSizes::bytes_of_sums() const { return count * room * Offset(sizeof(double)); }
+long long PieceSizes::bytes_of_sums() const { return count * sums_size * Offset(sizeof(double)); }
 
 Offset entries_of_piece(Offset entries, int height, int width, int ring, double length,
                         Offset longest) {
@@ -48,7 +48,7 @@ Offset entries_of_piece(Offset entries, int height, int width, int ring, double 
 PieceSizes sizes_of_pieces(std::span<const Offset> rows, int height, int width, int ring,
                            double length, Offset longest) {
   PieceSizes sizes;
-  sizes.room = longest * height * width * ring;
+  sizes.sums_size = longest * height * width * ring;
   sizes.entries = entries_of_piece(rows.back(), height, width, ring, length, longest);
   Offset longest_of_a = 0, count = 0;
   for (std::size_t row = 0; row + 1 < rows.size(); ++row) {
@@ -56,7 +56,7 @@ PieceSizes sizes_of_pieces(std::span<const Offset> rows, int height, int width, 
     longest_of_a = std::max(longest_of_a, own);
     count += pieces_of(own, sizes.entries);
   }
-  if (longest_of_a < 2 * sizes.entries || count * sizes.room > 2 * max_scalars) return {};
+  if (longest_of_a < 2 * sizes.entries || count * sizes.sums_size > 2 * max_scalars) return {};
   sizes.count = static_cast<Index>(count);
   return sizes;
 }

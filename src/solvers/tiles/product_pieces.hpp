@@ -17,23 +17,23 @@ constexpr bool is_for_warps(int height, int width, int ring) {
 /// The work of the lanes of a product. It depends only on the product's matrices, and so do the
 /// sums.
 struct ProductShares {
-  int lanes = 1;     // lanes of a warp that are a team
-  Offset tiles = 0;  // tiles whose sums fit in a team's shared memory
-  Offset room = 0;   // bytes for these
-  int windows = 1;   // windows per row of C (`device::RowUnit`)
+  int lanes = 1;         // lanes of a warp that are a team
+  Offset tiles = 0;      // tiles whose sums fit in a team's shared memory
+  Offset sums_size = 0;  // bytes for these
+  int windows = 1;       // windows per row of C (`device::RowUnit`)
 };
 /// For tiles of height x width numbers. `length`: the mean of B's rows, `longest`: the longest of
 /// C's.
 ProductShares shares_of(int height, int width, int ring, double length, Offset longest);
 /// Bytes of shared memory for the sums of a warp: four warps stay below 48 KiB, which a block gets
 /// without a request, and 16 to 20 warps of a multiprocessor leave it a cache.
-inline constexpr Offset room_of_warp = 11 << 10;
+inline constexpr Offset shared_bytes_of_warp = 11 << 10;
 
 /// Entries of A in a piece, and the number of pieces; none if rows are added up whole.
 struct PieceSizes {
   Offset entries = 0;
   Index count = 0;
-  Offset room = 0;  // scalars of the sums of each
+  Offset sums_size = 0;  // scalars of the sums of each
 
   long long bytes_of_sums() const;
 };
@@ -52,7 +52,8 @@ struct ProductPieces {
   Array<Offset> entry, place;
 
   device::RowPieces view(double* sums) const {
-    return {sizes.count, row.data(), entry.data(), place.data(), first.data(), sums, sizes.room};
+    return {sizes.count,  row.data(), entry.data(),   place.data(),
+            first.data(), sums,       sizes.sums_size};
   }
 };
 /// Makes the pieces in the memory of a device, where `device::find_places` sets the places.

@@ -42,8 +42,8 @@ struct RowPieces {
   const Offset* entry = nullptr;  // first entry of each piece in A, and the end of the last piece
   const Offset* place = nullptr;  // place of each piece's first term
   const Index* first = nullptr;   // first piece of each row of C, and their end
-  double* sums = nullptr;         // `room` scalars for each piece
-  Offset room = 0;
+  double* sums = nullptr;         // `sums_size` scalars for each piece
+  Offset sums_size = 0;
 };
 
 /// C = A B, of tiles of height x middle and middle x width numbers.
@@ -207,17 +207,17 @@ HEDDLE_INLINE void add_terms(const Team& team, const TileProduct& p, const RowUn
   }
 }
 
-/// Multiplies a unit of C's rows, or of pieces of rows. `room`: for the sums of `tiles` tiles;
+/// Multiplies a unit of C's rows, or of pieces of rows. `scratch`: for the sums of `tiles` tiles;
 /// `terms`: one for each lane.
 template <Ring R, int H, int M, int W, class Team>
-HEDDLE_INLINE void multiply_row(const Team& team, const TileProduct& p, Index number, double* room,
-                                Offset tiles, EntryTerms* terms) {
+HEDDLE_INLINE void multiply_row(const Team& team, const TileProduct& p, Index number,
+                                double* scratch, Offset tiles, EntryTerms* terms) {
   constexpr int r = ring_size(R);
   const RowUnit unit(p, number, tiles);
   if (unit.begin >= unit.end) return;
   const bool is_piece = p.pieces.count > 0;
   const Offset numbers = H > 0 ? H * W : p.height * p.width;
-  double* const target = (is_piece ? p.pieces.sums + unit.n * p.pieces.room
+  double* const target = (is_piece ? p.pieces.sums + unit.n * p.pieces.sums_size
                                    : p.result + p.c.offsets[unit.row] * numbers * r) +
                          unit.begin * numbers * r;
   const auto add_up = [&](double* sums) {
@@ -236,7 +236,7 @@ HEDDLE_INLINE void multiply_row(const Team& team, const TileProduct& p, Index nu
     });
   };
   // Two calls, so that a GPU knows in which memory the sums are.
-  unit.is_in_place ? add_up(target) : add_up(room);
+  unit.is_in_place ? add_up(target) : add_up(scratch);
 }
 
 /// Puts the places where the terms of a row's pieces begin into `place`, which is for all pieces.
@@ -258,10 +258,10 @@ HEDDLE_INLINE void join_pieces(const TileProduct& p, Index row, Offset t) {
   const Offset begin = p.places.mirror != nullptr ? p.diagonal[row] - first : 0;
   if (k < begin || k >= p.c.offsets[row + 1] - first) return;
   Coefficient<R, double> sum{};
-  const double* from = p.pieces.sums + p.pieces.first[row] * p.pieces.room + t * r;
+  const double* from = p.pieces.sums + p.pieces.first[row] * p.pieces.sums_size + t * r;
   for (Index left = p.pieces.first[row + 1] - p.pieces.first[row]; left > 0; --left) {
     HEDDLE_UNROLL for (int c = 0; c < r; ++c) sum.component[c] += from[c];
-    from += p.pieces.room;
+    from += p.pieces.sums_size;
   }
   put_sum<R>(p, row, k, static_cast<int>(t - k * numbers), sum);
 }

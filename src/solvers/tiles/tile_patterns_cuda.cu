@@ -82,8 +82,8 @@ struct FindRow {
 
   template <class Team>
   __device__ __forceinline__ bool operator()(const Team& team, Index row,
-                                             const device::MeetingRoom& room) const {
-    return device::find_row(team, rows, row, room);
+                                             const device::MeetingWorkspace& workspace) const {
+    return device::find_row(team, rows, row, workspace);
   }
 };
 template <class Place>
@@ -93,8 +93,8 @@ struct PlaceRow {
 
   template <class Team>
   __device__ __forceinline__ bool operator()(const Team& team, Index row,
-                                             const device::MeetingRoom& room) const {
-    return device::place_row(team, rows, row, room, places);
+                                             const device::MeetingWorkspace& workspace) const {
+    return device::place_row(team, rows, row, workspace, places);
   }
 };
 
@@ -107,13 +107,13 @@ __global__ void __launch_bounds__(T::threads)
   const int number = static_cast<int>(threadIdx.x) / T::lanes;
   const FindingTeam<T::lanes> team{static_cast<int>(threadIdx.x) % T::lanes};
   int* const own = counts[number];
-  const device::MeetingRoom room{
+  const device::MeetingWorkspace workspace{
       meeting[number], meeting[number] + 2 * T::columns, own, own + 1, own + 2, T::columns,
       T::max_terms,    T::lanes == FewColumns::lanes};
   const Offset stride = Offset(gridDim.x) * T::teams;
   for (Offset k = Offset(blockIdx.x) * T::teams + number; k < from.size(); k += stride) {
     const Index row = from[k];
-    const bool is_done = body(team, row, room);
+    const bool is_done = body(team, row, workspace);
     if (!is_done && next.row != nullptr && team.lane == 0) next.append(row);
     team.meet();
   }

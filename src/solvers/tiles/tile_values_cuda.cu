@@ -48,14 +48,15 @@ void read_as(const StoredTiles& tiles, int* doubt, const Stream& stream) {
 template <Ring R, int H, int M, int W>
 struct MultiplyRow {
   device::TileProduct product;
-  Offset tiles, room;
+  Offset tiles, sums_size;
 
   __device__ void operator()(const RowTeam& team, Index unit, int number) const {
     extern __shared__ double2 sums_of_block[];
     __shared__ device::EntryTerms terms[threads];
-    static_assert(heddle::detail::room_of_warp * (threads / 32) + sizeof terms < (48 << 10) - 64);
+    static_assert(heddle::detail::shared_bytes_of_warp * (threads / 32) + sizeof terms <
+                  (48 << 10) - 64);
     double* const sums =
-        reinterpret_cast<double*>(sums_of_block) + number * (room / Offset(sizeof(double)));
+        reinterpret_cast<double*>(sums_of_block) + number * (sums_size / Offset(sizeof(double)));
     device::multiply_row<R, H, M, W>(team, product, unit, sums, tiles, terms + number * team.lanes);
   }
 };
@@ -63,7 +64,7 @@ struct MultiplyRow {
 /// Joins the sums of pieces, with one thread per number of C.
 template <Ring R>
 void join(const device::TileProduct& product, const Stream& stream) {
-  const Offset numbers = product.pieces.room / ring_size(R);
+  const Offset numbers = product.pieces.sums_size / ring_size(R);
   for_each_index(stream, product.c.rows * numbers, [=] __device__(Offset t) {
     const auto row = static_cast<Index>(t / numbers);
     device::join_pieces<R>(product, row, t - row * numbers);
@@ -77,8 +78,9 @@ void multiply_over(const device::TileProduct& product, Index units, const Produc
     return product.height == height && product.middle == middle && product.width == width;
   };
   const auto by_teams = [&]<int H, int M, int W>() {
-    for_each_row(units, shares.lanes, static_cast<unsigned>(shares.room * (threads / shares.lanes)),
-                 stream, MultiplyRow<R, H, M, W>{product, shares.tiles, shares.room});
+    for_each_row(units, shares.lanes,
+                 static_cast<unsigned>(shares.sums_size * (threads / shares.lanes)), stream,
+                 MultiplyRow<R, H, M, W>{product, shares.tiles, shares.sums_size});
   };
   if (are(1, 1, 1)) return by_teams.template operator()<1, 1, 1>();
   if constexpr (R == Ring::real) {
@@ -94,11 +96,11 @@ void multiply_over(const device::TileProduct& product, Index units, const Produc
 template <Ring R>
 __global__ void __launch_bounds__(factor_threads)
     eliminate_columns(device::DenseInverse d, const double* matrix, int first, int* doubt) {
-  __shared__ double room[device::room_of_panel<R>];
+  __shared__ double scratch[device::scalars_of_panel<R>];
   constexpr int width = device::rows_of_panel<R>;
   const int begin = static_cast<int>(blockIdx.x) * width, end = min(begin + width, d.n);
   const device::BlockTeam<factor_threads> team{static_cast<int>(threadIdx.x)};
-  const bool is_good = device::eliminate_panel<R>(team, d, matrix, first, begin, end, room);
+  const bool is_good = device::eliminate_panel<R>(team, d, matrix, first, begin, end, scratch);
   if (!is_good && threadIdx.x == 0) *doubt = 1;
 }
 

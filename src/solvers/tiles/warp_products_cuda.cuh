@@ -204,18 +204,18 @@ struct WarpProduct {
 template <int H, int M, class Places>
 __global__ void __launch_bounds__(warp_lanes)
     multiply_in_warp(const TileProduct p, const Places places, Offset tiles) {
-  extern __shared__ double2 room[];
+  extern __shared__ double2 scratch[];
   __shared__ EntryTerms terms[warp_lanes];
   const RowUnit unit(p, static_cast<Index>(blockIdx.x), tiles);
   if (unit.begin >= unit.end) return;
   constexpr int numbers = H * side;
-  double* const target = (p.pieces.count > 0 ? p.pieces.sums + unit.n * p.pieces.room
+  double* const target = (p.pieces.count > 0 ? p.pieces.sums + unit.n * p.pieces.sums_size
                                              : p.result + p.c.offsets[unit.row] * numbers) +
                          unit.begin * numbers;
   const WarpProduct<H, M, Places> product{p, unit, places, terms};
   // Two calls, so that it is known in which memory the sums are.
   if (unit.is_in_place) return product.add_up(target, target);
-  product.add_up(reinterpret_cast<double*>(room), target);
+  product.add_up(reinterpret_cast<double*>(scratch), target);
 }
 
 template <int H, int M>
@@ -225,7 +225,7 @@ void multiply_by_warps(const TileProduct& product, Index units,
   const OnGpu here(stream);
   const auto run = [&]<class Places>(const Places& places) {
     multiply_in_warp<H, M>
-        <<<static_cast<unsigned>(units), warp_lanes, static_cast<unsigned>(shares.room),
+        <<<static_cast<unsigned>(units), warp_lanes, static_cast<unsigned>(shares.sums_size),
            stream.queue>>>(product, places, shares.tiles);
     check(cudaGetLastError(), "the launch of a kernel");
   };

@@ -255,7 +255,7 @@ TEST_F(TreeProductsOnGpu, CountTheMemoryThatTheyTake) {
     const auto adjoint_of_tree = tree.adjoint();
     product<float>(tree, 1, x, 0, x);
     EXPECT_EQ(memory.live, tree.memory().total());
-    EXPECT_GT(tree.memory().rooms, 0);
+    EXPECT_GT(tree.memory().workspaces, 0);
     product<float>(*adjoint_of_tree, 1, x, 0, x);
     {
       const auto other = tree.handle();

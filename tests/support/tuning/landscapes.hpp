@@ -55,12 +55,12 @@ class Landscape {
       cost += table("threshold", plan.layout.threshold, 0.3) + 0.1;
     }
     // Resident threads per multiprocessor: three quarters of the maximum if blocks are not limited.
-    const double room = device_.threads_of_multiprocessor;
+    const double max_threads = device_.threads_of_multiprocessor;
     const double resident = plan.gpu.blocks == 0
-                                ? 0.75 * room
+                                ? 0.75 * max_threads
                                 : static_cast<double>(plan.gpu.block_size) * plan.gpu.blocks;
     const std::string layout = std::to_string(plan.layout.lanes == 1) + "threads x blocks";
-    cost += valley(layout, std::log2(resident), 7, std::log2(room), 0.05);
+    cost += valley(layout, std::log2(resident), 7, std::log2(max_threads), 0.05);
     cost += valley("threads", threads, 6, 10, 0.01);
     cost += valley("unroll", std::log2(plan.gpu.unroll), 0, 3, 0.03);
     cost += table("load", static_cast<int>(plan.gpu.load), 0.2);

@@ -69,7 +69,7 @@ class HEDDLE_EXPORT TreeOperatorBase : public LinearOperator<S> {
     if constexpr (has_cuda) {
       if (const auto there = on_gpu()) {
         memory.host = tree().bytes_on_host() + memory.schedule + memory.adjoint_schedule;
-        memory.rooms = there->bytes_of_rooms();
+        memory.workspaces = there->bytes_of_workspaces();
         memory.schedule = there->bytes_of_schedule(false);
         memory.adjoint_schedule = there->bytes_of_schedule(true);
       }

@@ -34,8 +34,8 @@ class HEDDLE_EXPORT TreeOnGpu {
   /// Bytes of a schedule, 0 before it is requested.
   long long bytes_of_schedule(bool by_columns) const;
   /// Bytes in which products of this tree keep sums on the GPU, as long as they are not given back.
-  long long bytes_of_rooms() const { return rooms_; }
-  void add_room(long long bytes) const { rooms_ += bytes; }
+  long long bytes_of_workspaces() const { return workspaces_; }
+  void add_workspace(long long bytes) const { workspaces_ += bytes; }
 
   const detail::ScheduledTree& matrix() const { return *matrix_; }
   const Device& device() const { return device_; }
@@ -49,7 +49,7 @@ class HEDDLE_EXPORT TreeOnGpu {
   std::vector<unsigned long long> addresses_;  // one for each pool
   mutable std::mutex making_;
   mutable std::array<std::shared_ptr<const TreeSchedule>, 2> schedules_;
-  mutable std::atomic<long long> rooms_ = 0;
+  mutable std::atomic<long long> workspaces_ = 0;
 };
 
 /// An entry and a form, for code that does not know their types.
@@ -94,7 +94,7 @@ class HEDDLE_EXPORT TreeProduct {
 
  private:
   /// Where the pieces of a block of y leave their sums, and counters that are 0 between launches.
-  struct Room {
+  struct Workspace {
     Array<double> partials;
     Array<unsigned> arrived;
 
@@ -108,8 +108,8 @@ class HEDDLE_EXPORT TreeProduct {
     int threads;  // in a block
   };
 
-  Room make_room() const;
-  const Room& room_on(const Stream& stream) const;
+  Workspace make_workspace() const;
+  const Workspace& workspace_on(const Stream& stream) const;
   TreeProgram program_of(device::Epilogue epilogue) const;
   Loaded load(device::Epilogue epilogue, const Stream& stream) const;
   template <class T>
@@ -120,8 +120,8 @@ class HEDDLE_EXPORT TreeProduct {
   Device device_;
   mutable std::mutex mutex_;
   mutable std::map<device::Epilogue, Loaded> kernels_;
-  mutable std::map<CUstream_st*, Room> rooms_;
-  mutable std::optional<Room> of_graphs_;
+  mutable std::map<CUstream_st*, Workspace> workspaces_;
+  mutable std::optional<Workspace> of_graphs_;
 };
 
 }  // namespace heddle::cuda

@@ -6,7 +6,7 @@
 
 namespace heddle::detail {
 
-struct BasisRoom {
+struct BasisStorage {
   void* data = nullptr;
   Offset stride = 0;  // scalars from one vector to the next
   int most = 0;       // vectors in each basis
