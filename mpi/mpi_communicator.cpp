@@ -46,7 +46,7 @@ class MpiCommunicator final : public Communicator {
     MPI_Comm_set_errhandler(reasons_, MPI_ERRORS_RETURN);
     MPI_Comm_rank(data_, &rank_);
     MPI_Comm_size(data_, &size_);
-    told_.reserve(1 + max_text);
+    reason_.reserve(1 + max_text);
   }
   ~MpiCommunicator() override {
     if (failed_) return;  // pending calls will never end
@@ -101,13 +101,13 @@ class MpiCommunicator final : public Communicator {
     }
     // The constructor reserved the text's memory, before memory could run out. The text stays with
     // this object.
-    told_.push_back(static_cast<char>(failed_->kind()));
-    told_.append(failed_->what(), std::min(max_text, std::strlen(failed_->what())));
+    reason_.push_back(static_cast<char>(failed_->kind()));
+    reason_.append(failed_->what(), std::min(max_text, std::strlen(failed_->what())));
     for (int other = 0; other < size_; ++other) {
       if (other == rank_) continue;
       MPI_Request request = MPI_REQUEST_NULL;
-      const int status = MPI_Isend(told_.data(), static_cast<int>(told_.size()), MPI_BYTE, other, 0,
-                                   reasons_, &request);
+      const int status = MPI_Isend(reason_.data(), static_cast<int>(reason_.size()), MPI_BYTE,
+                                   other, 0, reasons_, &request);
       if (status == MPI_SUCCESS) MPI_Request_free(&request);
     }
   }
@@ -191,7 +191,7 @@ class MpiCommunicator final : public Communicator {
   std::vector<MPI_Request> requests_;
   const Error out_of_memory_{ErrorKind::memory, "out of memory"};
   std::optional<Error> failed_;
-  std::string told_;
+  std::string reason_;
 };
 
 }  // namespace

@@ -25,8 +25,8 @@ void add_provenance(ordered_json& json, const std::string& file, const Device& d
   json["device"] = device.description();
   json["threads"] = device.threads();
   // A solve reports its own processors, and those of ranks differ from one another.
-  const bool is_told = json.contains("processors") || json.contains("ranks");
-  if (const int processors = processors_of(device); processors > 0 && !is_told) {
+  const bool is_reported = json.contains("processors") || json.contains("ranks");
+  if (const int processors = processors_of(device); processors > 0 && !is_reported) {
     json["processors"] = processors;
   }
   json.update(begin_report());

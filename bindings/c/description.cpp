@@ -85,7 +85,7 @@ heddle_status heddle_operator_measure(const heddle_operator* A, int32_t repetiti
     }
     const Device device = A->parts->device();
     constexpr double none = std::numeric_limits<double>::quiet_NaN();
-    heddle_product_times told{0, 0, 0, 0, none, none, none, 0, none};
+    heddle_product_times result{0, 0, 0, 0, none, none, none, 0, none};
     A->parts->matrix.visit([&]<class S>(const std::shared_ptr<const LinearOperator<S>>& matrix) {
       LinearWork<S> product(matrix, 1);
       using Work = std::function<void(const Stream&)>;
@@ -96,17 +96,17 @@ heddle_status heddle_operator_measure(const heddle_operator* A, int32_t repetiti
         works.emplace_back([&](const Stream& stream) { limit->run(stream); });
       }
       const std::vector<Timing> warm = measure(works, repetitions, device);
-      told.lower_quartile = warm[0].lower_quartile;
-      told.median = warm[0].median;
-      told.upper_quartile = warm[0].upper_quartile;
-      told.moved_bytes = matrix->bytes_of_product();
-      if (limit) told.triad_bandwidth = static_cast<double>(limit->bytes()) / warm[1].median;
+      result.lower_quartile = warm[0].lower_quartile;
+      result.median = warm[0].median;
+      result.upper_quartile = warm[0].upper_quartile;
+      result.moved_bytes = matrix->bytes_of_product();
+      if (limit) result.triad_bandwidth = static_cast<double>(limit->bytes()) / warm[1].median;
       if (cold == 0) return;
       const Timing of_cold = measure_cold({works.front()}, repetitions, device)[0];
-      told.cold_lower_quartile = of_cold.lower_quartile;
-      told.cold_median = of_cold.median;
-      told.cold_upper_quartile = of_cold.upper_quartile;
+      result.cold_lower_quartile = of_cold.lower_quartile;
+      result.cold_median = of_cold.median;
+      result.cold_upper_quartile = of_cold.upper_quartile;
     });
-    write_struct(times, told, "heddle_product_times");
+    write_struct(times, result, "heddle_product_times");
   });
 }

@@ -14,7 +14,7 @@ using namespace heddle::c;
 
 namespace {
 
-heddle_least_squares_report told(const LeastSquaresReport& report) {
+heddle_least_squares_report c_report(const LeastSquaresReport& report) {
   heddle_least_squares_report c{};
   c.outcome = static_cast<heddle_outcome>(report.status);
   c.restarts = report.restarts;
@@ -57,7 +57,7 @@ heddle_status heddle_least_squares_solve(heddle_least_squares* solver, const hed
               field_of<const S>(b, parts.entry, matrix->row_components(), device.stream(), "b"),
               field_of<S>(x, parts.entry, matrix->column_components(), device.stream(), "x"));
         });
-    if (report != nullptr) write_struct(report, ::told(made), "heddle_least_squares_report");
+    if (report != nullptr) write_struct(report, ::c_report(made), "heddle_least_squares_report");
   });
 }
 

@@ -260,15 +260,15 @@ heddle_status heddle_matrix_arrays(const heddle_matrix* matrix, heddle_pattern* 
     heddle_view& own_values = required(values, "values");
     const AnyMatrix& m = matrix->matrix;
     const PatternView own = m.pattern();
-    heddle_pattern told{};
-    told.rows = own.rows;
-    told.columns = own.columns;
-    told.entries = own.entries();
-    told.row = own.offsets.wide();
-    told.column = own.column;
-    told.row_bits = 64;
-    told.column_bits = 32;
-    write_struct(&required(pattern, "pattern"), told, "heddle_pattern");
+    heddle_pattern result{};
+    result.rows = own.rows;
+    result.columns = own.columns;
+    result.entries = own.entries();
+    result.row = own.offsets.wide();
+    result.column = own.column;
+    result.row_bits = 64;
+    result.column_bits = 32;
+    write_struct(&required(pattern, "pattern"), result, "heddle_pattern");
     own_values = {const_cast<std::byte*>(m.values().data()),
                   m.entries(),
                   matrix->entry.number,
@@ -283,22 +283,22 @@ heddle_status heddle_matrix_info(const heddle_matrix* matrix, heddle_info* info)
     const AnyMatrix& m = matrix->matrix;
     known_size(required(info, "info"), "heddle_info");
     const Features found = features(m, Device::cpu());
-    heddle_info told{};
-    told.rows = found.rows;
-    told.columns = found.columns;
-    told.entries = found.entries;
-    told.entry = matrix->entry.number;
-    told.precision = precision_of(m.precision());
-    told.shortest_row = found.shortest_row;
-    told.longest_row = found.longest_row;
-    told.empty_rows = found.empty_rows;
-    told.bandwidth = found.bandwidth;
-    told.mean_row = found.mean_row;
-    told.missing_diagonal = found.missing_diagonal;
-    told.singular_diagonal = found.singular_diagonal;
-    told.symmetric_pattern = found.symmetric_pattern ? 1 : 0;
-    told.has_adjoint = found.has_adjoint ? 1 : 0;
-    told.hermitian_defect = found.hermitian_defect;
-    write_struct(info, told, "heddle_info");
+    heddle_info result{};
+    result.rows = found.rows;
+    result.columns = found.columns;
+    result.entries = found.entries;
+    result.entry = matrix->entry.number;
+    result.precision = precision_of(m.precision());
+    result.shortest_row = found.shortest_row;
+    result.longest_row = found.longest_row;
+    result.empty_rows = found.empty_rows;
+    result.bandwidth = found.bandwidth;
+    result.mean_row = found.mean_row;
+    result.missing_diagonal = found.missing_diagonal;
+    result.singular_diagonal = found.singular_diagonal;
+    result.symmetric_pattern = found.symmetric_pattern ? 1 : 0;
+    result.has_adjoint = found.has_adjoint ? 1 : 0;
+    result.hermitian_defect = found.hermitian_defect;
+    write_struct(info, result, "heddle_info");
   });
 }

@@ -6,7 +6,7 @@
 #include "callback_operator.hpp"
 #include "guard.hpp"
 #include "handles.hpp"
-#include "multigrid_told.hpp"
+#include "multigrid_settings.hpp"
 #include "ranks.hpp"
 #include "runtime/make_preconditioner.hpp"
 #include "views.hpp"
@@ -44,8 +44,8 @@ heddle_status heddle_preconditioner_create(const heddle_operator* A, const char*
       }
       const OperatorParts& parts = *A->parts;
       choice.multigrid =
-          told_by(settings, choice.multigrid, parts.entry,
-                  parts.rows_of_all.value_or(parts.matrix.rows()), parts.precision());
+          choice_by_settings(settings, choice.multigrid, parts.entry,
+                             parts.rows_of_all.value_or(parts.matrix.rows()), parts.precision());
     }
     out = named_preconditioner(A, choice);
   });

@@ -29,7 +29,7 @@ class AtWork {
   std::atomic_flag* flag_;
 };
 
-inline heddle_report told(const Report& report) {
+inline heddle_report c_report(const Report& report) {
   heddle_report c{};
   c.outcome = static_cast<heddle_outcome>(report.status);
   c.restarts = report.restarts;

@@ -141,7 +141,7 @@ heddle_status heddle_solver_solve(heddle_solver* solver, const heddle_view* b, c
     };
     on_all_ranks(parts, [&] { solver->last = {with_solver(*solver, solve)}; });
     forget_own_report(*solver);
-    if (report != nullptr) write_struct(report, told(solver->last.front()), "heddle_report");
+    if (report != nullptr) write_struct(report, c_report(solver->last.front()), "heddle_report");
   });
 }
 
@@ -176,7 +176,7 @@ heddle_status heddle_solver_solve_all(heddle_solver* solver, int64_t systems, co
     on_all_ranks(parts, [&] { solver->last = with_solver(*solver, solve); });
     forget_own_report(*solver);
     for (std::size_t k = 0; k < count && reports != nullptr; ++k) {
-      heddle_report report = told(solver->last[k]);
+      heddle_report report = c_report(solver->last[k]);
       report.struct_size = size;
       std::memcpy(reinterpret_cast<std::byte*>(reports) + k * size, &report, size);
     }

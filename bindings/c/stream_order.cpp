@@ -242,7 +242,7 @@ heddle_status heddle_solver_wait(heddle_solver* solver, heddle_report* report) {
     solver->last = {report_of(*solver->own_report)};
     solver->enqueued_history =
         solver->solver.visit_krylov([](const auto& krylov) { return krylov.enqueued_history(); });
-    if (report != nullptr) write_struct(report, told(solver->last.front()), "heddle_report");
+    if (report != nullptr) write_struct(report, c_report(solver->last.front()), "heddle_report");
   });
 }
 

@@ -12,7 +12,7 @@
 #include "guard.hpp"
 #include "handles.hpp"
 #include "heddle/plan_choice.hpp"
-#include "multigrid_told.hpp"
+#include "multigrid_settings.hpp"
 #include "settings_given.hpp"
 #include "tuning/search/search_limits.hpp"
 
@@ -89,7 +89,7 @@ Profile tuned(const heddle_matrix& given, const heddle_settings* settings) {
   if (task.tuned == Tuned::plans) return tune(matrix, device, task.options);
   if (task.tuned == Tuned::nodes) return tune_nodes(matrix, device, task.options);
   const MultigridChoice candidates =
-      told_by(settings, {}, given.entry, given.matrix.rows(), given.matrix.precision());
+      choice_by_settings(settings, {}, given.entry, given.matrix.rows(), given.matrix.precision());
   return tune_multigrid(matrix, candidates, device, task.options);
 }
 

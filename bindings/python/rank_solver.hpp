@@ -47,7 +47,7 @@ struct RankSolver {
   std::vector<std::string> devices;  // one for each rank, or one for all
   std::string method, preconditioner;
   double shift = 0;
-  std::string told;  // the settings except the devices, in JSON
+  std::string settings_text;  // the settings except the devices, in JSON
   bool records_history = false;
   nb::object settings;  // its multigrid arrays must live as long as this
   const double* coordinates = nullptr;
@@ -74,7 +74,7 @@ struct RankSolver {
     made.preconditioner = preconditioner;
     made.shift = shift;
     const auto& given = nb::cast<const Settings&>(settings);
-    made.told = given.json();
+    made.settings_text = given.json();
     made.records_history = records_history;
     made.settings = nb::borrow(settings);
     made.coordinates = given.coordinates();
@@ -164,7 +164,7 @@ struct RankSolver {
                    nb::rv_policy::copy);
     }
     for (std::size_t k = 0; k < task.reports.size(); ++k) {
-      all.append(Solver::told(task.reports[k], task.details[k], history));
+      all.append(Solver::report_tuple(task.reports[k], task.details[k], history));
     }
     return all;
   }
@@ -220,7 +220,7 @@ struct RankSolver {
     const std::string& device = devices[devices.size() == 1 ? 0 : static_cast<std::size_t>(rank)];
     const auto count = static_cast<std::int64_t>(candidates.size());
     return task.is_fine(heddle_settings_create(context->own, &own)) &&
-           task.is_fine(heddle_settings_set_json(own, told.c_str())) &&
+           task.is_fine(heddle_settings_set_json(own, settings_text.c_str())) &&
            task.is_fine(heddle_settings_set(own, "device", device.c_str())) &&
            task.is_fine(heddle_settings_use_coordinates(own, coordinates)) &&
            task.is_fine(heddle_settings_use_candidates(own, count, candidates.data())) &&

@@ -145,7 +145,7 @@ struct Solver {
     });
     nb::list all;
     for (std::size_t k = 0; k < reports.size(); ++k) {
-      all.append(told(reports[k], detail_of(solver.own, k), nb::none()));
+      all.append(report_tuple(reports[k], detail_of(solver.own, k), nb::none()));
     }
     return all;
   }
@@ -235,7 +235,7 @@ struct Solver {
     heddle_report report{};
     report.struct_size = sizeof report;
     work(callback, [&] { return f(&report); });
-    return told(report, detail_of(solver.own, 0), records_history ? history() : nb::none());
+    return report_tuple(report, detail_of(solver.own, 0), records_history ? history() : nb::none());
   }
   static std::string detail_of(const heddle_solver* solver, std::size_t system) {
     const auto number = static_cast<std::int64_t>(system);
@@ -243,8 +243,8 @@ struct Solver {
       return heddle_solver_detail(solver, number, to, capacity);
     });
   }
-  static nb::tuple told(const heddle_report& report, const std::string& detail,
-                        const nb::object& history) {
+  static nb::tuple report_tuple(const heddle_report& report, const std::string& detail,
+                                const nb::object& history) {
     constexpr const char* returned[] = {"last", "best", "guess"};
     return nb::make_tuple(heddle_outcome_name(report.outcome), report.iterations, report.residual,
                           report.residual_norm, report.backward_error, report.seconds, detail,

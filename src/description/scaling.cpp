@@ -83,17 +83,17 @@ ExchangeChoice choose_exchange(Communicator& ranks, const Partition& partition,
     return {ExchangeMode::task,
             "rows come by " + std::string(name(transfer)) + ": interior rows hide what they can"};
   }
-  std::string told;
+  std::string text;
   together(ranks, [&] {
     if (ranks.rank() != 0) return;
     const ScalingModel model(rates_of_device(device.description()), network_of(transfer),
                              bytes_on_ranks(matrix));
     const auto choice = choose_exchange(model, rank_volumes(matrix.pattern(), partition));
-    told = std::string(name(choice.mode)) + " " + choice.reason;
+    text = std::string(name(choice.mode)) + " " + choice.reason;
   });
-  told = text_of_rank(ranks, 0, told);
-  const std::size_t space = told.find(' ');
-  return {parse_exchange_mode(told.substr(0, space)), told.substr(space + 1)};
+  text = text_of_rank(ranks, 0, text);
+  const std::size_t space = text.find(' ');
+  return {parse_exchange_mode(text.substr(0, space)), text.substr(space + 1)};
 }
 
 Scaling predict_scaling(const AnyMatrix& matrix, const ScalingQuestion& question, int flops,

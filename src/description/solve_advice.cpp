@@ -44,7 +44,7 @@ SolveAdvice advice_on_rectangular(const AnyMatrix& matrix) {
   if (!has_adjoint) {
     return {"", "", "", "", "Least squares need entries with an adjoint, and these have none."};
   }
-  const std::string why = told_rectangular(matrix);
+  const std::string why = reason_for_rectangular(matrix);
   return {std::string(lsmr_method.info.name), why, "none", "lsmr takes none",
           "Take lsmr, as a solve does by default: " + why + "."};
 }

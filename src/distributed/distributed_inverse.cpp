@@ -40,9 +40,9 @@ detail::InverseForm form_of(PreconditionerKind kind) {
 }
 
 PreconditionerChoice choice_of_root(Communicator& ranks, const PreconditionerChoice& choice) {
-  const auto told =
+  const auto of_root =
       detail::broadcast_from_root(ranks, std::vector{static_cast<int>(choice.kind), choice.number});
-  return {static_cast<PreconditionerKind>(told[0]), told[1]};
+  return {static_cast<PreconditionerKind>(of_root[0]), of_root[1]};
 }
 
 template <class S>

@@ -186,7 +186,7 @@ TEST(RunJson, EachKeyThatMustBeThereIsMissed) {
   expect_missed("/records/0/candidates/0/seconds", "records[0].candidates[0].seconds.");
 }
 
-TEST(RunJson, AMissingVersionIsToldBeforeUnknownKeys) {
+TEST(RunJson, AMissingVersionIsReportedBeforeUnknownKeys) {
   EXPECT_EQ(message_of([] { run_from_json(json::parse(R"({"a": 1})")); }),
             "schema_version: is missing");
   EXPECT_EQ(message_of([] { run_from_json(json::array()); }), "must be an object");
@@ -327,17 +327,17 @@ void check(const json& root, const json& part_or_reference, const json& value,
 
 TEST(Schema, HoldsExactlyTheKeysThatAreWritten) {
   const json root = schema();
-  std::set<std::string> met, told;
+  std::set<std::string> met, described;
   check(root, root, to_json(made_up::synthetic_run()), "run", "run", met);
   const auto tell = [&](const std::string& name, const json& part) {
     for (const auto& [key, inner] : part["properties"].items()) {
-      told.insert(joined(name, key));
+      described.insert(joined(name, key));
       EXPECT_TRUE(inner.contains("description")) << name << "." << key;
     }
   };
   tell("run", root);
   for (const auto& [name, part] : root["$defs"].items()) tell("#/$defs/" + name, part);
-  EXPECT_EQ(met, told);
+  EXPECT_EQ(met, described);
 }
 
 TEST(Schema, RequiresWhatTheReaderRequires) {
@@ -351,8 +351,8 @@ TEST(Schema, RequiresWhatTheReaderRequires) {
       const bool missed =
           message_of([&] { run_from_json(bad); }).find("is missing") != std::string::npos;
       const auto& names = part["required"];
-      const bool told = std::find(names.begin(), names.end(), key) != names.end();
-      EXPECT_EQ(missed, told || key.starts_with("history")) << place << "/" << key;
+      const bool is_required = std::find(names.begin(), names.end(), key) != names.end();
+      EXPECT_EQ(missed, is_required || key.starts_with("history")) << place << "/" << key;
     }
   };
   const json& parts = root["$defs"];

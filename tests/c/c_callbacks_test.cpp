@@ -53,18 +53,18 @@ TEST(CCallbacks, CallsTheCallersOperatorAndPreconditioner) {
   std::vector<double> b(50, 1), x(50), image(50);
   const heddle_view b_view = view(b, HEDDLE_REAL), x_view = view(x, HEDDLE_REAL),
                     image_view = view(image, HEDDLE_REAL);
-  heddle_report told = report();
-  ASSERT_EQ(heddle_solver_solve(solver, &b_view, &x_view, &told), HEDDLE_OK) << message(context);
-  EXPECT_EQ(told.outcome, HEDDLE_CONVERGED);
+  heddle_report result = report();
+  ASSERT_EQ(heddle_solver_solve(solver, &b_view, &x_view, &result), HEDDLE_OK) << message(context);
+  EXPECT_EQ(result.outcome, HEDDLE_CONVERGED);
   ASSERT_EQ(heddle_operator_apply(A, &x_view, &image_view), HEDDLE_OK);
   for (const double number : image) EXPECT_NEAR(number, 1, 1e-8);
 
   line.fails_at = line.products + 3;
   x.assign(50, 0);
-  EXPECT_EQ(heddle_solver_solve(solver, &b_view, &x_view, &told), HEDDLE_ERROR_CALLBACK);
+  EXPECT_EQ(heddle_solver_solve(solver, &b_view, &x_view, &result), HEDDLE_ERROR_CALLBACK);
   EXPECT_EQ(message(context), "the callback of the operator returned 5");
-  EXPECT_EQ(heddle_solver_solve(solver, &b_view, &x_view, &told), HEDDLE_OK) << "it goes on";
-  EXPECT_EQ(told.outcome, HEDDLE_CONVERGED);
+  EXPECT_EQ(heddle_solver_solve(solver, &b_view, &x_view, &result), HEDDLE_OK) << "it goes on";
+  EXPECT_EQ(result.outcome, HEDDLE_CONVERGED);
 
   Preconditioner jacobi;
   EXPECT_EQ(heddle_preconditioner_create(A, "jacobi", nullptr, &jacobi), HEDDLE_ERROR_USAGE);
@@ -123,9 +123,9 @@ TEST(CCallbacks, CallbacksSeeTheCallersOrder) {
   ASSERT_EQ(heddle_operator_size(A, &rows, &columns), HEDDLE_OK);
   std::vector<double> b = random_numbers(static_cast<std::size_t>(rows) * 4, 9), x(b.size());
   const heddle_view b_view = view(b, HEDDLE_QUATERNION), x_view = view(x, HEDDLE_QUATERNION);
-  heddle_report told = report();
-  ASSERT_EQ(heddle_solver_solve(solver, &b_view, &x_view, &told), HEDDLE_OK) << message(context);
-  EXPECT_EQ(told.outcome, HEDDLE_CONVERGED);
+  heddle_report result = report();
+  ASSERT_EQ(heddle_solver_solve(solver, &b_view, &x_view, &result), HEDDLE_OK) << message(context);
+  EXPECT_EQ(result.outcome, HEDDLE_CONVERGED);
   EXPECT_EQ(seen, b);  // the first residual, from zero
 }
 
@@ -147,9 +147,9 @@ TEST(CCallbacks, ObservesCancelsAndKeepsTheHistory) {
   ASSERT_EQ(heddle_solver_create(A, "cg", nullptr, settings, &solver), HEDDLE_OK);
   std::vector<double> b(1000, 1), x(1000);
   const heddle_view b_view = view(b, HEDDLE_REAL), x_view = view(x, HEDDLE_REAL);
-  heddle_report told = report();
-  ASSERT_EQ(heddle_solver_solve(solver, &b_view, &x_view, &told), HEDDLE_OK);
-  EXPECT_EQ(told.outcome, HEDDLE_CANCELLED);
+  heddle_report result = report();
+  ASSERT_EQ(heddle_solver_solve(solver, &b_view, &x_view, &result), HEDDLE_OK);
+  EXPECT_EQ(result.outcome, HEDDLE_CANCELLED);
   EXPECT_EQ(last, 5);
   const double* history = nullptr;
   std::int64_t count = 0;

@@ -120,9 +120,9 @@ TEST_F(DefinedEntries, MultiplyAndSolveAndTakeNewValues) {
   ASSERT_EQ(heddle_solver_create(A, "cg", nullptr, nullptr, &cg), HEDDLE_OK) << message(context);
   std::vector<double> solution(6);
   const heddle_view b = view_of(y), found = view_of(solution);
-  heddle_report told = report();
-  ASSERT_EQ(heddle_solver_solve(cg, &b, &found, &told), HEDDLE_OK) << message(context);
-  EXPECT_EQ(told.outcome, HEDDLE_CONVERGED);
+  heddle_report result = report();
+  ASSERT_EQ(heddle_solver_solve(cg, &b, &found, &result), HEDDLE_OK) << message(context);
+  EXPECT_EQ(result.outcome, HEDDLE_CONVERGED);
   for (std::size_t k = 0; k < 6; ++k) EXPECT_NEAR(solution[k], x[k], 1e-8);
 
   std::vector<double> doubled(static_cast<const double*>(entries.data),
@@ -146,12 +146,12 @@ TEST_F(DefinedEntries, AreInFilesAndInSinglePrecision) {
   ASSERT_EQ(heddle_matrix_write(matrix, path.c_str()), HEDDLE_OK) << message(context);
   ASSERT_EQ(heddle_matrix_read(context, path.c_str(), split, HEDDLE_DOUBLE, &read), HEDDLE_OK)
       << message(context);
-  heddle_info told{};
-  told.struct_size = sizeof told;
-  ASSERT_EQ(heddle_matrix_info(read, &told), HEDDLE_OK);
-  EXPECT_EQ(told.entry, split);
-  EXPECT_EQ(told.entries, 7);
-  EXPECT_EQ(told.hermitian_defect, 0);
+  heddle_info result{};
+  result.struct_size = sizeof result;
+  ASSERT_EQ(heddle_matrix_info(read, &result), HEDDLE_OK);
+  EXPECT_EQ(result.entry, split);
+  EXPECT_EQ(result.entries, 7);
+  EXPECT_EQ(result.hermitian_defect, 0);
   ASSERT_EQ(line<float>(&narrow), HEDDLE_OK) << message(context);
   EXPECT_EQ(heddle_matrix_write(narrow, path.c_str()), HEDDLE_ERROR_UNSUPPORTED);
 }

@@ -54,9 +54,9 @@ void expect_bits_of_cpp(const char* problem, heddle_entry entry, const char* met
       static_cast<std::size_t>(rows) * static_cast<std::size_t>(heddle_row_scalars(entry)), 7);
   std::vector<double> x(b.size());
   const heddle_view b_view = view(b, entry), x_view = view(x, entry);
-  heddle_report told = report();
-  ASSERT_EQ(heddle_solver_solve(solver, &b_view, &x_view, &told), HEDDLE_OK) << message(context);
-  EXPECT_EQ(told.outcome, HEDDLE_CONVERGED);
+  heddle_report result = report();
+  ASSERT_EQ(heddle_solver_solve(solver, &b_view, &x_view, &result), HEDDLE_OK) << message(context);
+  EXPECT_EQ(result.outcome, HEDDLE_CONVERGED);
   const std::vector<double> expected = solved_in_cpp(matrix, b, method);
   EXPECT_EQ(std::memcmp(x.data(), expected.data(), x.size() * sizeof(double)), 0);
 }
@@ -245,9 +245,9 @@ TEST(CInterface, ChoosesAPreconditionerAsTheCommandLine) {
   ASSERT_EQ(heddle_preconditioner_create(A, "auto", nullptr, &made), HEDDLE_OK);
   ASSERT_EQ(heddle_solver_create(A, method, made, nullptr, &solver), HEDDLE_OK);
   const heddle_view b_view = view(b, HEDDLE_REAL), x_view = view(x, HEDDLE_REAL);
-  heddle_report told = report();
-  ASSERT_EQ(heddle_solver_solve(solver, &b_view, &x_view, &told), HEDDLE_OK);
-  EXPECT_EQ(told.outcome, HEDDLE_CONVERGED);
+  heddle_report result = report();
+  ASSERT_EQ(heddle_solver_solve(solver, &b_view, &x_view, &result), HEDDLE_OK);
+  EXPECT_EQ(result.outcome, HEDDLE_CONVERGED);
   EXPECT_NEAR(x[0], 2, 1e-9);
   EXPECT_NEAR(x[1], 1, 1e-9);
 
@@ -286,7 +286,7 @@ TEST(CInterface, ChoosesAnotherMethodAsTheCommandLine) {
             HEDDLE_ERROR_USAGE);
 }
 
-TEST(CInterface, MemoryIsToldWithoutAnOperator) {
+TEST(CInterface, MemoryIsReportedWithoutAnOperator) {
   Context context;
   ASSERT_EQ(heddle_context_create(&context), HEDDLE_OK);
   Matrix matrix;

@@ -48,14 +48,15 @@ struct System {
   std::vector<double> solve(const heddle_operator* of, const char* method,
                             const heddle_preconditioner* preconditioner,
                             const heddle_settings* settings, std::vector<double> b,
-                            heddle_report* told, heddle_outcome expected = HEDDLE_CONVERGED) const {
+                            heddle_report* result,
+                            heddle_outcome expected = HEDDLE_CONVERGED) const {
     Solver solver;
     EXPECT_EQ(heddle_solver_create(of, method, preconditioner, settings, &solver), HEDDLE_OK)
         << message(context);
     std::vector<double> x(b.size());
     const heddle_view from = view(b, entry), to = view(x, entry);
-    EXPECT_EQ(heddle_solver_solve(solver, &from, &to, told), HEDDLE_OK) << message(context);
-    EXPECT_EQ(told->outcome, expected);
+    EXPECT_EQ(heddle_solver_solve(solver, &from, &to, result), HEDDLE_OK) << message(context);
+    EXPECT_EQ(result->outcome, expected);
     return x;
   }
 };
@@ -69,8 +70,8 @@ TEST(CMethods, AShiftedOperatorAddsToTheDiagonal) {
   ASSERT_EQ(heddle_operator_apply(s.A, &from, &other), HEDDLE_OK);
   ASSERT_EQ(heddle_operator_apply(shifted, &from, &to), HEDDLE_OK);
   for (std::size_t i = 0; i < x.size(); ++i) EXPECT_NEAR(y[i], plain[i] + 0.75 * x[i], 1e-13);
-  heddle_report told = report();
-  s.solve(shifted, "cg", nullptr, nullptr, s.field(2), &told);
+  heddle_report result = report();
+  s.solve(shifted, "cg", nullptr, nullptr, s.field(2), &result);
   Preconditioner jacobi;
   EXPECT_EQ(heddle_preconditioner_create(shifted, "jacobi", nullptr, &jacobi), HEDDLE_ERROR_USAGE);
   Operator none;
@@ -79,7 +80,7 @@ TEST(CMethods, AShiftedOperatorAddsToTheDiagonal) {
 }
 
 /// Passes points, candidates and the strength, with the bits of C++.
-TEST(CMethods, MultigridIsToldOfMotions) {
+TEST(CMethods, MultigridTakesMotions) {
   const System s("elasticity", 300, HEDDLE_BLOCK3);
   const std::vector<double> points = random_numbers(static_cast<std::size_t>(3 * s.rows), 3);
   Settings settings(s.context, {{"strength", "0.02"}});
@@ -88,8 +89,8 @@ TEST(CMethods, MultigridIsToldOfMotions) {
   ASSERT_EQ(heddle_preconditioner_create(s.A, "multigrid", settings, &motions), HEDDLE_OK)
       << message(s.context);
   const std::vector<double> b = s.field(4);
-  heddle_report told = report();
-  const std::vector<double> x = s.solve(s.A, "cg", motions, nullptr, b, &told);
+  heddle_report result = report();
+  const std::vector<double> x = s.solve(s.A, "cg", motions, nullptr, b, &result);
 
   const heddle::AnyMatrix matrix(heddle::elasticity(300));
   const heddle::AnyOperator A(matrix, heddle::parse_plan("CSR"), heddle::Device::cpu());
@@ -123,15 +124,15 @@ TEST(CMethods, MultigridIsToldOfMotions) {
 }
 
 /// Settings come from parts of the text, from settings, or from both.
-TEST(CMethods, MultigridIsToldByTextOrSettings) {
+TEST(CMethods, MultigridIsChosenByTextOrSettings) {
   const System s("poisson", 30000, HEDDLE_REAL);  // has several levels
   const std::vector<double> b = s.field(9);
   const auto solved = [&](const char* text, std::initializer_list<Setting> given) {
     const Settings settings(s.context, given);
     Preconditioner made;
     EXPECT_EQ(heddle_preconditioner_create(s.A, text, settings, &made), HEDDLE_OK);
-    heddle_report told = report();
-    return s.solve(s.A, "fgmres", made, nullptr, b, &told);
+    heddle_report result = report();
+    return s.solve(s.A, "fgmres", made, nullptr, b, &result);
   };
   const Setting cycle{"cycle", "k"}, smoother{"smoother", "gauss-seidel"};
   const Setting interpolation{"interpolation", "plain"}, precision{"level_precision", "single"};
@@ -150,11 +151,11 @@ TEST(CMethods, MultigridTakesCandidates) {
   Preconditioner own, usual_one;
   ASSERT_EQ(heddle_preconditioner_create(s.A, "multigrid", settings, &own), HEDDLE_OK);
   ASSERT_EQ(heddle_preconditioner_create(s.A, "multigrid", nullptr, &usual_one), HEDDLE_OK);
-  heddle_report told = report(), expected = report();
+  heddle_report result = report(), expected = report();
   const std::vector<double> b = s.field(5);
-  s.solve(s.A, "cg", own, nullptr, b, &told);
+  s.solve(s.A, "cg", own, nullptr, b, &result);
   s.solve(s.A, "cg", usual_one, nullptr, b, &expected);
-  EXPECT_EQ(told.iterations, expected.iterations);  // constants are its default candidates
+  EXPECT_EQ(result.iterations, expected.iterations);  // constants are its default candidates
   ones.pop_back();
   const heddle_view short_one = view(ones, HEDDLE_REAL);
   ASSERT_EQ(heddle_settings_use_candidates(settings, 1, &short_one), HEDDLE_OK);
@@ -195,10 +196,10 @@ TEST(CMethods, ATreeMultipliesAndSolves) {
     ASSERT_EQ(heddle_preconditioner_create(tree, text, nullptr, &of_tree), HEDDLE_OK)
         << message(s.context);
     ASSERT_EQ(heddle_preconditioner_create(s.A, text, nullptr, &of_sliced), HEDDLE_OK);
-    heddle_report told = report(), expected = report();
-    s.solve(tree, "cg", of_tree, nullptr, b, &told);
+    heddle_report result = report(), expected = report();
+    s.solve(tree, "cg", of_tree, nullptr, b, &result);
     s.solve(s.A, "cg", of_sliced, nullptr, b, &expected);
-    EXPECT_NEAR(double(told.iterations), double(expected.iterations), 1) << text;
+    EXPECT_NEAR(double(result.iterations), double(expected.iterations), 1) << text;
   }
   const heddle_view values{x.data(), 1, s.entry, HEDDLE_DOUBLE, HEDDLE_ROW_MAJOR, HEDDLE_HOST};
   EXPECT_EQ(heddle_operator_update_values(tree, &values), HEDDLE_ERROR_UNSUPPORTED);
@@ -271,16 +272,16 @@ TEST(CMethods, BlockCgHasTheBitsOfCpp) {
     right.emplace_back(b[k].data(), s.rows, 4);
     left.emplace_back(expected[k].data(), s.rows, 4);
   }
-  std::vector<heddle::Report> told;
+  std::vector<heddle::Report> expected_reports;
   block.visit([&]<class S>(heddle::SystemSolver<S>& solved) {
     if constexpr (std::is_same_v<S, double>) {
-      told = solved.solve(std::span<const heddle::FieldView<const double>>(right),
-                          std::span<const heddle::FieldView<double>>(left));
+      expected_reports = solved.solve(std::span<const heddle::FieldView<const double>>(right),
+                                      std::span<const heddle::FieldView<double>>(left));
     }
   });
   for (std::size_t k = 0; k < 3; ++k) {
     EXPECT_EQ(reports[k].outcome, HEDDLE_CONVERGED);
-    EXPECT_EQ(reports[k].iterations, told[k].iterations);
+    EXPECT_EQ(reports[k].iterations, expected_reports[k].iterations);
     EXPECT_EQ(x[k], expected[k]);
   }
   EXPECT_EQ(heddle_solver_set_null_space(solver, 1, from.data()), HEDDLE_ERROR_UNSUPPORTED);
@@ -325,18 +326,18 @@ TEST(CMethods, LeastSquaresMinimizes) {
     ASSERT_EQ(heddle_least_squares_create(A, settings, &solver), HEDDLE_OK) << message(context);
     std::vector<double> x(columns);
     const heddle_view left = view(x, HEDDLE_REAL);
-    heddle_least_squares_report told{};
-    told.struct_size = sizeof told;
-    ASSERT_EQ(heddle_least_squares_solve(solver, &right, &left, &told), HEDDLE_OK);
-    EXPECT_EQ(told.outcome, HEDDLE_CONVERGED);
-    EXPECT_GE(asked, told.iterations);
+    heddle_least_squares_report result{};
+    result.struct_size = sizeof result;
+    ASSERT_EQ(heddle_least_squares_solve(solver, &right, &left, &result), HEDDLE_OK);
+    EXPECT_EQ(result.outcome, HEDDLE_CONVERGED);
+    EXPECT_GE(asked, result.iterations);
     const Eigen::Map<const Eigen::VectorXd> known(b.data(), rows);
     const Eigen::MatrixXd normal =
         dense.transpose() * dense + damping * damping * Eigen::MatrixXd::Identity(columns, columns);
     const Eigen::VectorXd expected = normal.ldlt().solve(dense.transpose() * known);
     for (int j = 0; j < columns; ++j)
       EXPECT_NEAR(x[static_cast<std::size_t>(j)], expected(j), 1e-11);
-    EXPECT_NEAR(told.residual_norm, (known - dense * expected).norm(), 1e-11);
+    EXPECT_NEAR(result.residual_norm, (known - dense * expected).norm(), 1e-11);
     EXPECT_EQ(heddle_least_squares_solve(solver, &left, &left, nullptr),
               HEDDLE_ERROR_SIZE_MISMATCH);
   }
@@ -345,11 +346,11 @@ TEST(CMethods, LeastSquaresMinimizes) {
 TEST(CMethods, StepsAndBasesAreOfTheirMethods) {
   const System s("poisson", 200, HEDDLE_REAL);
   const std::vector<double> b = s.field(8);
-  heddle_report told = report(), of_estimate = report();
+  heddle_report result = report(), of_estimate = report();
   Settings settings(s.context, {{"interval", "0.05 20"}});
-  s.solve(s.A, "chebyshev", nullptr, settings, b, &told);
+  s.solve(s.A, "chebyshev", nullptr, settings, b, &result);
   s.solve(s.A, "chebyshev", nullptr, nullptr, b, &of_estimate);
-  EXPECT_NE(told.iterations, of_estimate.iterations);
+  EXPECT_NE(result.iterations, of_estimate.iterations);
   const auto expect_usage = [&](const char* method, const std::string& words) {
     Solver none;
     EXPECT_EQ(heddle_solver_create(s.A, method, nullptr, settings, &none), HEDDLE_ERROR_USAGE);
@@ -360,46 +361,46 @@ TEST(CMethods, StepsAndBasesAreOfTheirMethods) {
   settings.set("omega", "0.1");
   expect_usage("richardson", "omega and interval: give one of them");
   settings.reset("interval");
-  s.solve(s.A, "richardson", nullptr, settings, b, &told);
+  s.solve(s.A, "richardson", nullptr, settings, b, &result);
   expect_usage("chebyshev", "omega is for richardson, not for chebyshev");
   settings.reset("omega").set("basis-precision", "single");
   expect_usage("cg", "basis-precision is for gmres and fgmres, not for cg");
   expect_usage("block-cg", "basis-precision is for gmres and fgmres, not for block-cg");
-  const std::vector<double> x = s.solve(s.A, "gmres", nullptr, settings, b, &told);
+  const std::vector<double> x = s.solve(s.A, "gmres", nullptr, settings, b, &result);
   EXPECT_NE(x, s.solve(s.A, "gmres", nullptr, nullptr, b, &of_estimate));
   settings.set("basis_precision", "full");  // the default
-  s.solve(s.A, "cg", nullptr, settings, b, &told);
+  s.solve(s.A, "cg", nullptr, settings, b, &result);
   settings.reset("basis_precision").set("restart", "5");
   expect_usage("cg", "restart is for gmres and fgmres, not for cg");
-  s.solve(s.A, "fgmres", nullptr, settings, b, &told);
+  s.solve(s.A, "fgmres", nullptr, settings, b, &result);
 }
 
 /// At a limit, x is the last iterate, unless the best is requested.
 TEST(CMethods, KeepTheLastIterateOrTheBest) {
   const System s("poisson", 400, HEDDLE_REAL);
   Settings settings(s.context, {{"max_iterations", "3"}});
-  heddle_report told = report();
+  heddle_report result = report();
   std::vector<double> b = s.field(1);
   // Not smooth at one end: the residual of conjugate gradient rises.
   for (std::size_t i = 0; i + 1 < b.size(); ++i) b[i] = 1;
   b.back() = 200;
   const std::vector<double> last =
-      s.solve(s.A, "cg", nullptr, settings, b, &told, HEDDLE_ITERATION_LIMIT);
-  EXPECT_EQ(told.returned, HEDDLE_RETURNED_LAST);
+      s.solve(s.A, "cg", nullptr, settings, b, &result, HEDDLE_ITERATION_LIMIT);
+  EXPECT_EQ(result.returned, HEDDLE_RETURNED_LAST);
   settings.set("keep", "best");
   heddle_report best = report();
   s.solve(s.A, "cg", nullptr, settings, b, &best, HEDDLE_ITERATION_LIMIT);
-  EXPECT_LE(best.residual, told.residual);
+  EXPECT_LE(best.residual, result.residual);
   settings.set("max_iterations", "0");
   s.solve(s.A, "cg", nullptr, settings, b, &best, HEDDLE_ITERATION_LIMIT);
   EXPECT_EQ(best.returned, HEDDLE_RETURNED_GUESS);
   // The library writes no more of the program's memory than the program knows of.
   settings.set("keep", "last").set("max_iterations", "3");
-  told = report();
-  told.struct_size = offsetof(heddle_report, returned);
-  told.returned = HEDDLE_RETURNED_BEST;
-  EXPECT_EQ(s.solve(s.A, "cg", nullptr, settings, b, &told, HEDDLE_ITERATION_LIMIT), last);
-  EXPECT_EQ(told.returned, HEDDLE_RETURNED_BEST) << "not written to";
+  result = report();
+  result.struct_size = offsetof(heddle_report, returned);
+  result.returned = HEDDLE_RETURNED_BEST;
+  EXPECT_EQ(s.solve(s.A, "cg", nullptr, settings, b, &result, HEDDLE_ITERATION_LIMIT), last);
+  EXPECT_EQ(result.returned, HEDDLE_RETURNED_BEST) << "not written to";
 }
 
 /// The residual is as small as with doubles.
@@ -410,13 +411,13 @@ TEST(CMethods, FieldsMayBeInSingle) {
   Settings settings(
       s.context,
       {{"tolerance", "1e-11"}, {"field_precision", "single"}, {"record_history", "true"}});
-  heddle_report told = report();
+  heddle_report result = report();
   const std::vector<double> b = s.field(1);
-  const std::vector<double> x = s.solve(s.A, "cg", jacobi, settings, b, &told);
-  EXPECT_LE(told.residual, 1e-11);
-  EXPECT_GE(told.restarts, 3);
+  const std::vector<double> x = s.solve(s.A, "cg", jacobi, settings, b, &result);
+  EXPECT_LE(result.residual, 1e-11);
+  EXPECT_GE(result.restarts, 3);
   settings.set("field_precision", "full");
-  EXPECT_NE(x, s.solve(s.A, "cg", jacobi, settings, b, &told));
+  EXPECT_NE(x, s.solve(s.A, "cg", jacobi, settings, b, &result));
   settings.reset("tolerance").set("field_precision", "single");
   Solver none;
   EXPECT_EQ(heddle_solver_create(s.A, "block-cg", jacobi, settings, &none),

@@ -99,10 +99,10 @@ heddle_status solve(Task& task, heddle_communicator* ranks) {
   b.reserve(own.size());
   for (const std::int64_t i : own) b.push_back(task.b[static_cast<std::size_t>(i)]);
   const heddle_view right = view(b, HEDDLE_REAL), left = view(x, HEDDLE_REAL);
-  heddle_report told = report();
-  status = heddle_solver_solve(solver, &right, &left, &told);
+  heddle_report result = report();
+  status = heddle_solver_solve(solver, &right, &left, &result);
   for (std::size_t i = 0; i < own.size(); ++i) task.x[static_cast<std::size_t>(own[i])] = x[i];
-  if (heddle_communicator_rank(ranks) == 0) task.report = told;
+  if (heddle_communicator_rank(ranks) == 0) task.report = result;
   return status;
 }
 

@@ -24,7 +24,7 @@ struct Shared {
   const char* preconditioner = "jacobi";
   std::vector<double> b, x;
   heddle_report report{};
-  std::array<heddle_status, 3> told{};
+  std::array<heddle_status, 3> statuses{};
 
   Shared(const char* problem, std::int64_t rows) {
     EXPECT_EQ(heddle_context_create(&context), HEDDLE_OK);
@@ -141,12 +141,12 @@ TEST(CRanks, WhatFailsOnOneFailsOnAll) {
                   Operator A;
                   const Settings settings(mine.context,
                                           {{"partition", rank == 1 ? "halves" : "entries"}});
-                  mine.told[static_cast<std::size_t>(rank)] =
+                  mine.statuses[static_cast<std::size_t>(rank)] =
                       heddle_operator_distribute(ranks, mine.matrix, settings, &A);
                   return 0;
                 }),
             HEDDLE_ERROR_USAGE);
-  for (const heddle_status status : all.told) EXPECT_EQ(status, HEDDLE_ERROR_USAGE);
+  for (const heddle_status status : all.statuses) EXPECT_EQ(status, HEDDLE_ERROR_USAGE);
   EXPECT_NE(message(all.context).find("partition: halves is not"), std::string::npos)
       << message(all.context);
   EXPECT_EQ(run(2,

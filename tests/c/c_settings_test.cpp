@@ -393,11 +393,11 @@ class CSettingsOfObjects : public CSettings {
     b.assign(static_cast<std::size_t>(info.rows), 1);
   }
   heddle_report solve(heddle_solver* solver) {
-    heddle_report told = report();
+    heddle_report result = report();
     x.assign(b.size(), 0);
     const heddle_view right = view(b, HEDDLE_REAL), left = view(x, HEDDLE_REAL);
-    EXPECT_EQ(heddle_solver_solve(solver, &right, &left, &told), HEDDLE_OK) << message(context);
-    return told;
+    EXPECT_EQ(heddle_solver_solve(solver, &right, &left, &result), HEDDLE_OK) << message(context);
+    return result;
   }
 
   Matrix matrix;
@@ -457,13 +457,13 @@ TEST_F(CSettingsOfObjects, ServeSeveralCallsAtOnce) {
       << message(context);
   ASSERT_EQ(heddle_solver_create(A, "gmres", multigrid, settings, &solver), HEDDLE_OK)
       << message(context);
-  const heddle_report told = solve(solver);
-  EXPECT_EQ(told.outcome, HEDDLE_CONVERGED);
-  EXPECT_LE(told.residual, 1e-9);
+  const heddle_report result = solve(solver);
+  EXPECT_EQ(result.outcome, HEDDLE_CONVERGED);
+  EXPECT_LE(result.residual, 1e-9);
   const double* history = nullptr;
   std::int64_t count = 0;
   ASSERT_EQ(heddle_solver_history(solver, &history, &count), HEDDLE_OK);
-  EXPECT_EQ(count, told.iterations + 1);
+  EXPECT_EQ(count, result.iterations + 1);
   Held<heddle_profile, heddle_profile_destroy> profile;
   EXPECT_EQ(heddle_tune(matrix, settings, &profile), HEDDLE_OK) << message(context);
   LeastSquares lsmr;
@@ -477,16 +477,17 @@ TEST_F(CSettingsOfObjects, ServeSeveralCallsAtOnce) {
 TEST_F(CSettingsOfObjects, NoneAreTheDefaults) {
   ASSERT_EQ(heddle_operator_create(matrix, settings, &A), HEDDLE_OK);
   ASSERT_EQ(heddle_solver_create(A, "cg", nullptr, settings, &solver), HEDDLE_OK);
-  const heddle_report told = solve(solver);
-  EXPECT_EQ(told.outcome, HEDDLE_CONVERGED);
-  EXPECT_LE(told.residual, 1e-10);
+  const heddle_report result = solve(solver);
+  EXPECT_EQ(result.outcome, HEDDLE_CONVERGED);
+  EXPECT_LE(result.residual, 1e-10);
   const std::vector<double> first = x;
   Solver usual;
-  const Settings as_told(context, {{"tolerance", "1e-10"}, {"max_iterations", "10000"}});
-  for (const heddle_settings* const given : {static_cast<heddle_settings*>(nullptr), as_told.own}) {
+  const Settings as_given(context, {{"tolerance", "1e-10"}, {"max_iterations", "10000"}});
+  for (const heddle_settings* const given :
+       {static_cast<heddle_settings*>(nullptr), as_given.own}) {
     heddle_solver_destroy(&usual);
     ASSERT_EQ(heddle_solver_create(A, "cg", nullptr, given, &usual), HEDDLE_OK);
-    EXPECT_EQ(solve(usual).iterations, told.iterations);
+    EXPECT_EQ(solve(usual).iterations, result.iterations);
     EXPECT_EQ(x, first);
   }
 }

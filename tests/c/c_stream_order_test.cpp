@@ -87,17 +87,17 @@ TEST_F(CStreamOrder, EnqueueNeedsAGpu) {
               HEDDLE_ERROR_UNSUPPORTED);
   }
   EXPECT_EQ(heddle_solver_enqueue(nullptr, &right, &left, nullptr, nullptr), HEDDLE_ERROR_USAGE);
-  heddle_report told = report();
-  for (heddle_report* to : {static_cast<heddle_report*>(nullptr), &told}) {
+  heddle_report result = report();
+  for (heddle_report* to : {static_cast<heddle_report*>(nullptr), &result}) {
     EXPECT_EQ(heddle_solver_wait(solver, to), HEDDLE_ERROR_USAGE);
     EXPECT_NE(message(context).find("no solve was enqueued"), std::string::npos);
   }
-  told.struct_size = 1;
-  EXPECT_EQ(heddle_solver_wait(solver, &told), HEDDLE_ERROR_USAGE);
+  result.struct_size = 1;
+  EXPECT_EQ(heddle_solver_wait(solver, &result), HEDDLE_ERROR_USAGE);
   EXPECT_EQ(heddle_solver_cancel(solver), HEDDLE_OK);
   EXPECT_EQ(heddle_solver_cancel(nullptr), HEDDLE_ERROR_USAGE);
   // The solver can still solve, with its observer.
-  told = report();
+  result = report();
   int calls = 0;
   const Settings settings(context);
   const heddle_observer count = [](void* user, const heddle_progress*) {
@@ -108,8 +108,8 @@ TEST_F(CStreamOrder, EnqueueNeedsAGpu) {
   ASSERT_EQ(heddle_solver_create(A, "cg", nullptr, settings, &watched), HEDDLE_OK);
   EXPECT_EQ(heddle_solver_enqueue(watched, &right, &left, nullptr, nullptr),
             HEDDLE_ERROR_UNSUPPORTED);
-  ASSERT_EQ(heddle_solver_solve(watched, &right, &left, &told), HEDDLE_OK) << message(context);
-  EXPECT_EQ(told.outcome, HEDDLE_CONVERGED);
+  ASSERT_EQ(heddle_solver_solve(watched, &right, &left, &result), HEDDLE_OK) << message(context);
+  EXPECT_EQ(result.outcome, HEDDLE_CONVERGED);
   EXPECT_GT(calls, 0);
 }
 

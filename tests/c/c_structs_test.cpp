@@ -50,8 +50,8 @@ TEST(CStructs, SizesOfNoVersionAreRefused) {
   const heddle_view b = view(numbers, HEDDLE_REAL), x = view(solution, HEDDLE_REAL);
   heddle_report ended{};
   expect_refused(ended, [&] { return heddle_solver_solve(solver, &b, &x, &ended); }, {72});
-  heddle_least_squares_report told{};
-  expect_refused(told, [&] { return heddle_least_squares_solve(lsmr, &b, &x, &told); });
+  heddle_least_squares_report result{};
+  expect_refused(result, [&] { return heddle_least_squares_solve(lsmr, &b, &x, &result); });
   heddle_info info{};
   expect_refused(info, [&] { return heddle_matrix_info(matrix, &info); });
   heddle_pattern own{};

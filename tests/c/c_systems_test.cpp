@@ -91,13 +91,13 @@ TEST_F(CSystems, EachHasTheBitsThatItHasAlone) {
   for (std::size_t k = 0; k < systems; ++k) {
     std::vector<double> alone(scalars);
     const heddle_view to = view(alone, HEDDLE_BLOCK3);
-    heddle_report told = report();
-    ASSERT_EQ(heddle_solver_solve(solver, &right[k], &to, &told), HEDDLE_OK);
+    heddle_report result = report();
+    ASSERT_EQ(heddle_solver_solve(solver, &right[k], &to, &result), HEDDLE_OK);
     EXPECT_EQ(x[k], alone) << k;
     EXPECT_EQ(reports[k].struct_size, sizeof(heddle_report));
     EXPECT_EQ(reports[k].outcome, HEDDLE_CONVERGED);
-    EXPECT_EQ(reports[k].iterations, told.iterations);
-    EXPECT_EQ(reports[k].residual, told.residual);
+    EXPECT_EQ(reports[k].iterations, result.iterations);
+    EXPECT_EQ(reports[k].residual, result.residual);
   }
   EXPECT_EQ(heddle_solver_solve_all(solver, 0, nullptr, nullptr, nullptr), HEDDLE_OK);
   EXPECT_EQ(heddle_solver_solve_all(solver, -1, right.data(), left.data(), nullptr),
@@ -191,9 +191,9 @@ TEST_F(CSystems, NullSpacesAreProjectedOut) {
   const heddle_view constant = view(ones, HEDDLE_REAL);
   ASSERT_EQ(heddle_solver_set_null_space(solver, 1, &constant), HEDDLE_OK) << message(context);
   ones.assign(n, 0);  // they were copied
-  heddle_report told = report();
-  ASSERT_EQ(heddle_solver_solve(solver, &right, &left, &told), HEDDLE_OK);
-  EXPECT_EQ(told.outcome, HEDDLE_CONVERGED);
+  heddle_report result = report();
+  ASSERT_EQ(heddle_solver_solve(solver, &right, &left, &result), HEDDLE_OK);
+  EXPECT_EQ(result.outcome, HEDDLE_CONVERGED);
   EXPECT_NEAR(std::accumulate(x.begin(), x.end(), 0.0), 0, 1e-9);
   EXPECT_EQ(heddle_solver_set_null_space(solver, -1, &constant), HEDDLE_ERROR_USAGE);
   EXPECT_EQ(heddle_solver_set_null_space(solver, 1, nullptr), HEDDLE_ERROR_USAGE);

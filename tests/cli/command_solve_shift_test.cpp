@@ -64,7 +64,7 @@ TEST_F(SolveShift, TurnsToMinresWhereItMakesTheMatrixIndefinite) {
   EXPECT_EQ(report["solver"], "minres");
 }
 
-TEST_F(SolveShift, IsToldInWords) {
+TEST_F(SolveShift, IsReportedInWords) {
   folder.write("a.mtx", matrix_market(real_matrix(12)));
   const std::string out = solve({"--shift", "0.3"}).out;
   for (const char* part : {"\nshift      A + sigma I is not stored, sigma = 0.3\n",

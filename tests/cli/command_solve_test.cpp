@@ -29,10 +29,11 @@ void expect_report(const Json& json, const std::string& entry, double tolerance)
                                         "systems",       "interval",
                                         "omega",         "returned",
                                         "settings",      "columns"};
-  const std::set<std::string> told = {"detail", "advice", "preconditioner_reason", "processors"};
+  const std::set<std::string> conditional = {"detail", "advice", "preconditioner_reason",
+                                             "processors"};
   std::set<std::string> found;
   for (const auto& [key, value] : json.items()) {
-    if (!told.contains(key) && !provenance.contains(key)) found.insert(key);
+    if (!conditional.contains(key) && !provenance.contains(key)) found.insert(key);
   }
   ASSERT_EQ(found, needed);
   for (const char* key :

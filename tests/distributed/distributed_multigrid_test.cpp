@@ -56,12 +56,12 @@ std::unique_ptr<KrylovSolver<S>> solver_of(OperatorReference<S> matrix,
 }
 
 template <class E, class S = vector_scalar_t<E>>
-SolveOutcome<S> alone(const Problem<E>& problem, MultigridReport& told) {
+SolveOutcome<S> alone(const Problem<E>& problem, MultigridReport& setup) {
   const Operator<E> A(problem.matrix, Plan{}, Device::cpu(1));
   const int width = A.row_components();
   auto multigrid =
       std::make_shared<Multigrid<S>>(A, problem.options, views_of(problem.candidates, width));
-  told = multigrid->report();
+  setup = multigrid->report();
   const auto solver = solver_of<S>(A, multigrid);
   SolveOutcome<S> made{std::vector<S>(problem.b.size()), {}, {}};
   made.report = solver->solve(FieldView<const S>(problem.b.data(), A.rows(), width),
@@ -72,7 +72,7 @@ SolveOutcome<S> alone(const Problem<E>& problem, MultigridReport& told) {
 /// `watch` is called with the operator and the preconditioner of each rank before the solve.
 template <class E, class S = vector_scalar_t<E>>
 SolveOutcome<S> on_ranks(
-    const Problem<E>& problem, const Partition& partition, MultigridReport& told,
+    const Problem<E>& problem, const Partition& partition, MultigridReport& setup,
     const std::type_identity_t<
         std::function<void(DistributedOperator<S>&, DistributedMultigrid<S>&)>>& watch = {}) {
   SolveOutcome<S> made{std::vector<S>(problem.b.size()), {}, {}};
@@ -98,7 +98,7 @@ SolveOutcome<S> on_ranks(
     if (rank != 0) return;
     made.report = report;
     made.history = solver->history();
-    told = multigrid->report();
+    setup = multigrid->report();
   });
   return made;
 }
@@ -108,25 +108,25 @@ void expect_bits_of_one_rank(Problem<E> problem) {
   Seed seed(81);
   const Index rows = problem.matrix.rows();
   problem.b = random_scalars<E>(rows, seed.generator);
-  MultigridReport told, of_one;
-  const auto of_process = alone(problem, told);
+  MultigridReport setup, of_one;
+  const auto of_process = alone(problem, setup);
   const auto expected = on_ranks(problem, Partition::even(rows, 1), of_one);
   EXPECT_TRUE(expected.report.converged()) << name(expected.report.status);
   EXPECT_EQ(expected.report.iterations, of_process.report.iterations);
   EXPECT_EQ(expected.x, of_process.x);
-  EXPECT_GT(told.levels.size(), 1U);
+  EXPECT_GT(setup.levels.size(), 1U);
   for (const int ranks : {2, 3, 4}) {
     SCOPED_TRACE(ranks);
     const Partition partition = some_partition(rows, ranks, seed.generator);
     MultigridReport found;
     expect_same(on_ranks(problem, partition, found), expected);
-    EXPECT_EQ(found.operator_complexity, told.operator_complexity);
-    EXPECT_EQ(found.levels.size(), told.levels.size());
-    for (std::size_t l = 0; l < std::min(found.levels.size(), told.levels.size()); ++l) {
-      EXPECT_EQ(found.levels[l].rows, told.levels[l].rows);
-      EXPECT_EQ(found.levels[l].largest, told.levels[l].largest);
-      EXPECT_EQ(found.levels[l].is_solved, told.levels[l].is_solved);
-      EXPECT_EQ(found.levels[l].colours, told.levels[l].colours);
+    EXPECT_EQ(found.operator_complexity, setup.operator_complexity);
+    EXPECT_EQ(found.levels.size(), setup.levels.size());
+    for (std::size_t l = 0; l < std::min(found.levels.size(), setup.levels.size()); ++l) {
+      EXPECT_EQ(found.levels[l].rows, setup.levels[l].rows);
+      EXPECT_EQ(found.levels[l].largest, setup.levels[l].largest);
+      EXPECT_EQ(found.levels[l].is_solved, setup.levels[l].is_solved);
+      EXPECT_EQ(found.levels[l].colours, setup.levels[l].colours);
     }
     EXPECT_GT(found.device_bytes, 0);
   }
@@ -186,12 +186,12 @@ TEST(DistributedMultigridOf, FewRowsOfALevelByColours) {
                                 {.smoother = Smoother::gauss_seidel, .coarsest = 1},
                                 {},
                                 random_scalars<real<double>>(matrix.rows(), seed.generator)};
-  MultigridReport told;
-  const auto expected = alone(problem, told);
+  MultigridReport setup;
+  const auto expected = alone(problem, setup);
   EXPECT_TRUE(expected.report.converged());
-  EXPECT_GT(told.levels.size(), 1U);
-  EXPECT_GT(told.levels.front().colours, 1);
-  const auto found = on_ranks(problem, random_owners(matrix.rows(), 3, seed.generator), told);
+  EXPECT_GT(setup.levels.size(), 1U);
+  EXPECT_GT(setup.levels.front().colours, 1);
+  const auto found = on_ranks(problem, random_owners(matrix.rows(), 3, seed.generator), setup);
   EXPECT_EQ(found.x, expected.x);
 }
 
@@ -201,11 +201,11 @@ TEST(DistributedMultigridOf, FewRows) {
   const auto matrix = random_system<complex<float>>(100, 2, 0.2, 0, seed.generator).matrix;
   Problem<complex<float>> problem{
       matrix, {}, {}, random_scalars<complex<float>>(100, seed.generator)};
-  MultigridReport told;
-  const auto expected = on_ranks(problem, Partition({0, 100}), told);
+  MultigridReport setup;
+  const auto expected = on_ranks(problem, Partition({0, 100}), setup);
   EXPECT_TRUE(expected.report.converged());
-  EXPECT_TRUE(told.levels.front().is_solved);
-  expect_same(on_ranks(problem, Partition({0, 0, 100, 100}), told), expected);
+  EXPECT_TRUE(setup.levels.front().is_solved);
+  expect_same(on_ranks(problem, Partition({0, 0, 100, 100}), setup), expected);
 }
 
 /// The rows are on three ranks, all of which need the rows of the others.
@@ -214,10 +214,10 @@ TEST(DistributedMultigridOf, AFinestLevelThatIsSolved) {
   const auto matrix = poisson(600);
   Problem<real<double>> problem{
       matrix, {.coarsest = 700}, {}, random_scalars<real<double>>(matrix.rows(), seed.generator)};
-  MultigridReport told;
-  const auto expected = on_ranks(problem, Partition::even(matrix.rows(), 1), told);
+  MultigridReport setup;
+  const auto expected = on_ranks(problem, Partition::even(matrix.rows(), 1), setup);
   EXPECT_LE(expected.report.iterations, 2);
-  const auto found = on_ranks(problem, random_owners(matrix.rows(), 3, seed.generator), told);
+  const auto found = on_ranks(problem, random_owners(matrix.rows(), 3, seed.generator), setup);
   expect_same(found, expected);
 }
 
@@ -262,8 +262,8 @@ TEST(DistributedMultigrids, TakeNewValues) {
         FieldView<const double>(problem.b.data(), A.rows()), FieldView<double>(x.data(), A.rows()));
     EXPECT_TRUE(alone.converged());
     const auto on = [&](int ranks) {
-      MultigridReport told;
-      return on_ranks<E>(problem, Partition::even(matrix.rows(), ranks), told, change);
+      MultigridReport setup;
+      return on_ranks<E>(problem, Partition::even(matrix.rows(), ranks), setup, change);
     };
     const auto expected = on(1);
     EXPECT_EQ(expected.report.iterations, alone.iterations);

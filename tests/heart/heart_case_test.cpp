@@ -222,10 +222,10 @@ TEST(HeartCase, SchemaAcceptsWhatIsRead) {
       json::parse(contents(HEDDLE_SOURCE_DIR "/docs/reference/heart-case-schema.json"))
           .at(json::json_pointer("/properties/regions/items/properties/membrane/"
                                  "properties/model/enum"));
-  std::vector<std::string> known = model_names(), told = models.get<std::vector<std::string>>();
+  std::vector<std::string> known = model_names(), listed = models.get<std::vector<std::string>>();
   std::sort(known.begin(), known.end());
-  std::sort(told.begin(), told.end());
-  EXPECT_EQ(told, known);
+  std::sort(listed.begin(), listed.end());
+  EXPECT_EQ(listed, known);
   EXPECT_FALSE(schema.accepts(with(slab_case(), "/time/stp", 1)));
   for (const auto& file : std::filesystem::directory_iterator(HEDDLE_SOURCE_DIR "/data/heart")) {
     if (file.path().extension() != ".json") continue;

@@ -76,32 +76,33 @@ void expect_exact_account(const PatternRequest& request, const char* text, Gener
   const CsrMatrix<E> matrix = random_matrix<E>(request, generator);
   CountingMemory memory;
   const Device device = Device::cpu(2, &memory);
-  const MemoryUse told =
+  const MemoryUse predicted =
       memory_use(matrix.view().pattern(), plan, Operator<E>::entry_bytes(plan), device);
   EXPECT_EQ(memory.live, 0);
   {
     const Operator<E> built(matrix, plan, device);
-    EXPECT_EQ(memory.live, told.total());
-    EXPECT_EQ(built.memory().total(), told.total());
-    EXPECT_EQ(built.memory().values, told.values);
-    EXPECT_EQ(built.memory().copy, told.copy);
+    EXPECT_EQ(memory.live, predicted.total());
+    EXPECT_EQ(built.memory().total(), predicted.total());
+    EXPECT_EQ(built.memory().values, predicted.values);
+    EXPECT_EQ(built.memory().copy, predicted.copy);
     const StoredScalar stored = plan.layout.stored;
     const bool in_words = stored != StoredScalar::own && stored != StoredScalar::single;
-    const bool in_floats = stored == StoredScalar::single && sizeof(E) > 4 && told.slots > 0;
-    EXPECT_EQ(told.copy > 0, in_words || in_floats);
-    EXPECT_EQ(built.memory().columns, told.columns);
-    EXPECT_EQ(built.memory().slices, told.slices);
-    EXPECT_EQ(built.memory().row_lengths, told.row_lengths);
-    EXPECT_EQ(built.memory().permutation, told.permutation);
-    EXPECT_EQ(built.memory().value_map, told.value_map);
-    EXPECT_EQ(built.memory().slots, told.slots);
-    EXPECT_EQ(built.pattern().slots, told.slots);
-    EXPECT_EQ(told.product() + told.copy + told.permutation + told.value_map, told.total());
+    const bool in_floats = stored == StoredScalar::single && sizeof(E) > 4 && predicted.slots > 0;
+    EXPECT_EQ(predicted.copy > 0, in_words || in_floats);
+    EXPECT_EQ(built.memory().columns, predicted.columns);
+    EXPECT_EQ(built.memory().slices, predicted.slices);
+    EXPECT_EQ(built.memory().row_lengths, predicted.row_lengths);
+    EXPECT_EQ(built.memory().permutation, predicted.permutation);
+    EXPECT_EQ(built.memory().value_map, predicted.value_map);
+    EXPECT_EQ(built.memory().slots, predicted.slots);
+    EXPECT_EQ(built.pattern().slots, predicted.slots);
+    EXPECT_EQ(predicted.product() + predicted.copy + predicted.permutation + predicted.value_map,
+              predicted.total());
 
     // Another matrix with this pattern allocates only its values; new values allocate nothing.
     const long long before = memory.live;
     Operator<E> second(built, matrix);
-    EXPECT_EQ(memory.live - before, told.values + told.copy);
+    EXPECT_EQ(memory.live - before, predicted.values + predicted.copy);
     const int allocations = memory.allocations;
     second.update_values(matrix);
     EXPECT_EQ(memory.allocations, allocations);

@@ -90,7 +90,7 @@ TEST_F(SurfaceFiles, RefusesWhatItCannotRead) {
                 "with .gz appended");
 }
 
-TEST_F(SurfaceFiles, AreToldByTheirEndings) {
+TEST_F(SurfaceFiles, AreKnownByTheirEndings) {
   expect_tetrahedron("t.off", off);
   expect_tetrahedron("t.Off", off);
   expect_tetrahedron("t.PLY", ply);

@@ -103,7 +103,7 @@ def test_only_contiguous_and_writable_ones_are_taken(kind):
         _gpu.gpu_array(kind(np.zeros(3), read_only=True), Gpu(), double, "x", writable=True)
 
 
-def test_the_streams_are_told_to_the_other_side():
+def test_the_other_side_gets_the_streams():
     double, array = np.dtype(np.float64), ByDlpack(np.zeros(3))
     given = [_gpu.gpu_array(array, Gpu(), double, "b", stream=s) for s in (None, 5)]
     assert array.streams == [77, 5] and array.deleted == 0

@@ -318,7 +318,7 @@ def test_coordinates_of_a_matrix_of_numbers_name_the_blocks():
         heddle.Solver(E, "cg", "multigrid", coordinates=points[:-1])
 
 
-def test_numbers_that_are_blocks_are_told_of_where_that_takes_long():
+def test_numbers_that_are_blocks_are_reported_where_that_takes_long():
     E = heddle.generate("elasticity", 2000)
     numbers = sp.bsr_array((E.data, E.indices, E.indptr)).tocsr()
     right = np.random.default_rng(1).standard_normal(numbers.shape[0])

@@ -469,7 +469,7 @@ def test_bad_edits_are_refused():
     assert heddle.Matrix(np.ones((1, 1), np.float32)).edited(remove=([0], [0])).precision == "single"
 
 
-def test_memory_is_told():
+def test_memory_is_reported():
     A = heddle.generate("elasticity", 300)
     slack = 256 * 4  # columns after the last entry
     csr = A.nnz * (9 * 8 + 4) + slack + (A.shape[0] + 1) * 8

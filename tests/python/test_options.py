@@ -130,7 +130,7 @@ def test_multigrid_follows_new_values_of_other_signs():
         assert solver.solve(b).converged
 
 
-def test_multigrid_is_told_of_motions_and_candidates():
+def test_multigrid_takes_motions_and_candidates():
     A = heddle.generate("elasticity", 1000)
     b = np.random.default_rng(1).standard_normal((A.shape[0], 3))
     plain = heddle.Solver(A, "cg", "multigrid").solve(b).iterations
@@ -217,9 +217,9 @@ def test_lsmr_of_compound_entries_and_bad_input():
     b = np.random.default_rng(1).standard_normal((A.shape[0], 4))
     x, istop, *_ = heddle.lsmr(A, b, atol=1e-12, btol=1e-12, maxiter=20000)
     assert istop in (1, 2) and np.linalg.norm(b - A @ x) < 1e-8
-    told = []
-    heddle.lsmr(A, b, maxiter=5, callback=lambda *now: told.append(now))
-    assert 5 <= len(told) <= 6 and heddle.lsmr(A, b, maxiter=5)[1:3] == (7, 5)
+    calls = []
+    heddle.lsmr(A, b, maxiter=5, callback=lambda *now: calls.append(now))
+    assert 5 <= len(calls) <= 6 and heddle.lsmr(A, b, maxiter=5)[1:3] == (7, 5)
     with pytest.raises(ZeroDivisionError):
         heddle.lsmr(A, b, callback=lambda *_: 1 / 0)
     with pytest.raises(heddle.SizeError, match="b has the shape"):

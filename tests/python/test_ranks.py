@@ -101,8 +101,8 @@ def test_ranks_know_the_null_space():
         assert result.converged and (result.x == alone.x).all()
 
 
-@pytest.mark.parametrize("told", ["coordinates", "candidates", "adaptive"])
-def test_multigrid_of_ranks_is_told_what_it_is_alone(told):
+@pytest.mark.parametrize("kind", ["coordinates", "candidates", "adaptive"])
+def test_multigrid_of_ranks_takes_what_it_takes_alone(kind):
     B = heddle.generate("elasticity", 1500)
     right = np.random.default_rng(4).standard_normal((B.shape[0], 3))
     fields = np.stack([np.tile(row, (B.shape[0], 1)) for row in np.eye(3)])
@@ -110,7 +110,7 @@ def test_multigrid_of_ranks_is_told_what_it_is_alone(told):
         "coordinates": {"coordinates": np.random.default_rng(5).random((B.shape[0], 3))},
         "candidates": {"candidates": fields, "strength": 0.05},
         "adaptive": {"candidates": "adaptive"},
-    }[told]
+    }[kind]
     alone = heddle.Solver(B, "cg", "multigrid", plan="CSR", **given).solve(right)
     shared = heddle.Solver(B, "cg", "multigrid", plan="CSR", ranks=2, **given).solve(right)
     assert shared.converged and shared.iterations == alone.iterations
@@ -118,10 +118,10 @@ def test_multigrid_of_ranks_is_told_what_it_is_alone(told):
 
 
 def test_callbacks_of_ranks_may_raise():
-    told = []
+    calls = []
     solver = heddle.Solver(A, "cg", ranks=3)
-    result = solver.solve(b, callback=lambda *now: told.append(now))
-    assert len(told) == result.iterations - 1
+    result = solver.solve(b, callback=lambda *now: calls.append(now))
+    assert len(calls) == result.iterations - 1
     with pytest.raises(ZeroDivisionError):
         solver.solve(b, callback=lambda *_: 1 / 0)
     with pytest.raises(heddle.BusyError):

@@ -60,8 +60,8 @@ def test_what_is_tuned_besides_the_plan_of_one_matrix():
 
 def test_products_are_measured():
     A = heddle.generate("dirac", 500)
-    told = A.measure("CSR", threads=1, repetitions=1, adjoint=True, triad=False)
-    assert told["seconds"]["median"] > 0 and told["moved_bytes"] > A.data.nbytes
+    measured = A.measure("CSR", threads=1, repetitions=1, adjoint=True, triad=False)
+    assert measured["seconds"]["median"] > 0 and measured["moved_bytes"] > A.data.nbytes
     with pytest.raises(heddle.UsageError, match="repetitions"):
         A.measure("CSR", threads=1, repetitions=0)
 

@@ -181,7 +181,7 @@ TEST(StoredFloatPlan, SixteenBitsStepUpToFloatsAndThenToTheMatrix) {
   using E = quaternion<double>;
   Generator generator(63);
   const Field<E> b = random_vector<E>(120, generator);
-  for (const auto& [shift, stored, told] :
+  for (const auto& [shift, stored, detail] :
        {std::tuple{1e-5, "float",
                    "the copy in 16 bits did not suffice, the last iterations read "
                    "one in float"},
@@ -203,7 +203,7 @@ TEST(StoredFloatPlan, SixteenBitsStepUpToFloatsAndThenToTheMatrix) {
       const Report report = solver.solve(b.view(), x.view());
       ASSERT_TRUE(report.converged()) << report;
       EXPECT_EQ(report.stored, stored);
-      EXPECT_EQ(report.detail, told);
+      EXPECT_EQ(report.detail, detail);
     }
   }
 }

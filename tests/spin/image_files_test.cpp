@@ -293,7 +293,7 @@ TEST(Png, SpendsNoMemoryOnWhatItCannotHold) {
             0U);
 }
 
-TEST(GreyImages, AreToldByFirstBytesAndEnding) {
+TEST(GreyImages, AreKnownByFirstBytesAndEnding) {
   const TemporaryFolder folder;
   const mesh::TextureCoordinate corner[] = {{0, 0}};
   EXPECT_EQ(grey_at(folder.write("p.tga", png_of(1, 1, {51, 51, 51})), corner)[0], 0.2);

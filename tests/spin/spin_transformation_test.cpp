@@ -225,7 +225,7 @@ TEST(SpinTransformation, SolvesGoNoFurtherThanInverseIterationCanUse) {
   }
 }
 
-TEST(SpinTransformation, WhatDoesNotConvergeIsTold) {
+TEST(SpinTransformation, WhatDoesNotConvergeIsReported) {
   const TriangleMesh mesh = random_surface(300);
   const auto rho = named_curvature_change("waves", 3, mesh);
   SpinOptions options;

@@ -89,7 +89,7 @@ TEST_F(KernelCacheTest, EveryPartOfTheKeyCounts) {
   EXPECT_TRUE(cache.load(key));
 }
 
-TEST_F(KernelCacheTest, KeysOfEqualHashAreToldApart) {
+TEST_F(KernelCacheTest, KeysOfEqualHashAreDistinguished) {
   KernelCache cache(path);
   cache.store(key_of(1), random_image(1, 100));
   const fs::path first = only_file();

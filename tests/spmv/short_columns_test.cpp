@@ -48,13 +48,13 @@ void expect_same_bits(Index rows, Index far, const std::string& text, Generator&
       ASSERT_EQ(base + A.short_column[i], A.column[i]);
     }
   }
-  const MemoryUse told =
+  const MemoryUse predicted =
       memory_use(matrix.view().pattern(), narrow, Operator<E>::entry_bytes(narrow), device);
-  EXPECT_EQ(told.short_slots, A.C <= 64 ? fitting : 0);  // wider slices are read in 32 bits
-  EXPECT_EQ(with_narrow.memory().short_slots, told.short_slots);
-  EXPECT_EQ(with_narrow.memory().total(), told.total());
-  EXPECT_EQ(with_narrow.memory().product(), told.product());
-  EXPECT_EQ(told.total() - with_wide.memory().total(), 2 * A.slots + 4LL * A.slices());
+  EXPECT_EQ(predicted.short_slots, A.C <= 64 ? fitting : 0);  // wider slices are read in 32 bits
+  EXPECT_EQ(with_narrow.memory().short_slots, predicted.short_slots);
+  EXPECT_EQ(with_narrow.memory().total(), predicted.total());
+  EXPECT_EQ(with_narrow.memory().product(), predicted.product());
+  EXPECT_EQ(predicted.total() - with_wide.memory().total(), 2 * A.slots + 4LL * A.slices());
 }
 
 TEST(ShortColumns, HaveTheBitsOfWideOnes) {
@@ -85,10 +85,10 @@ TEST(ShortColumns, CountWhatAProductReads) {
   const auto matrix = random_matrix_of<real<double>>(dense, seed.generator);
   const Plan plan = parse_plan("CSR,column-bits=16");
   const Operator<real<double>> A(matrix, plan);
-  const MemoryUse told =
+  const MemoryUse predicted =
       memory_use(dense.view(), plan, Operator<real<double>>::entry_bytes(plan), Device::cpu());
   EXPECT_EQ(A.memory().short_slots, Offset{n - 256} * n);
-  EXPECT_EQ(told.short_slots, Offset{n - 256} * n);
+  EXPECT_EQ(predicted.short_slots, Offset{n - 256} * n);
 }
 
 }  // namespace

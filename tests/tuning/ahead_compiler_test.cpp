@@ -111,7 +111,7 @@ TEST(AheadCompiler, SurvivesWhatFails) {
   EXPECT_EQ(calls, 3);
 }
 
-TEST(AheadCompiler, ForgetsWhatWaitsWhenItEndsOrIsToldOtherwise) {
+TEST(AheadCompiler, ForgetsWhatWaitsWhenItEndsOrHasOtherPlans) {
   std::promise<void> begun, goes_on;
   const std::shared_future<void> may_end = goes_on.get_future().share();
   Log log;

@@ -106,17 +106,17 @@ TEST(HiddenTiles, AdviceNamesTheEntry) {
 }
 
 TEST(HiddenTiles, TallMatricesMayBeOfQuaternions) {
-  const auto told = [](Index rows, Index columns) {
+  const auto reason = [](Index rows, Index columns) {
     Pattern pattern;
     pattern.rows = rows;
     pattern.columns = columns;
     pattern.offsets.assign(static_cast<std::size_t>(rows) + 1, 0);
-    return told_rectangular(AnyMatrix(matrix_of(pattern, std::vector<real<double>>())));
+    return reason_for_rectangular(AnyMatrix(matrix_of(pattern, std::vector<real<double>>())));
   };
-  EXPECT_EQ(told(9, 2), "the matrix is rectangular");
-  EXPECT_EQ(told(12, 3), "the matrix is rectangular, or a square one of quaternions");
-  EXPECT_EQ(told(24, 3), "the matrix is rectangular, or a square one of dual-quaternions");
-  EXPECT_EQ(told(12, 0), "the matrix is rectangular");
+  EXPECT_EQ(reason(9, 2), "the matrix is rectangular");
+  EXPECT_EQ(reason(12, 3), "the matrix is rectangular, or a square one of quaternions");
+  EXPECT_EQ(reason(24, 3), "the matrix is rectangular, or a square one of dual-quaternions");
+  EXPECT_EQ(reason(12, 0), "the matrix is rectangular");
 }
 
 }  // namespace

@@ -207,15 +207,15 @@ TEST(PrunedSearch, EndsWhereLittleIsLeftToGain) {
       return 1e-3 * (is_natural ? 1 : 1.05) * (plan.cpu.prefetch_matrix > 0 ? gain : 1);
     });
     trials.noise = trials.outliers = trials.drift = trials.step = 0;
-    std::vector<double> told;
+    std::vector<double> left_at_end;
     TuneOptions options;
-    options.on_early_end = [&](double left) { told.push_back(left); };
+    options.on_early_end = [&](double left) { left_at_end.push_back(left); };
     Plan start = natural_layout(whole.base());
     start.cpu.prefetch_matrix = 0;
     const SearchResult result = pruned_search(trials, whole, {whole.reduced(start)}, options);
     tried.push_back(result.measured);
-    ASSERT_EQ(told.size(), gain > 0.97 ? 1U : 0U);
-    for (const double left : told) EXPECT_NEAR(left, 1 / gain - 1, 1e-9);
+    ASSERT_EQ(left_at_end.size(), gain > 0.97 ? 1U : 0U);
+    for (const double left : left_at_end) EXPECT_NEAR(left, 1 / gain - 1, 1e-9);
     EXPECT_LE(result.best->score, 1e-3 * std::max(gain, 0.99) * 1.011);
   }
   EXPECT_LT(tried[0], tried[1]);

@@ -38,14 +38,14 @@ void both(const Check& check) {
 
 TEST(Searches, MeasureNoPlanTwiceButTheBestAndHoldTwoAtATime) {
   both([](SyntheticTrials& trials, const SearchSpace&, const auto& run) {
-    std::set<std::string> told;
+    std::set<std::string> reported;
     TuneOptions options;
     options.on_trial = [&](const Trial& trial) {
-      EXPECT_TRUE(told.insert(to_string(trial.plan)).second);
+      EXPECT_TRUE(reported.insert(to_string(trial.plan)).second);
     };
     const SearchResult result = run(options);
-    EXPECT_EQ(told.size(), static_cast<std::size_t>(result.measured + result.too_large +
-                                                    result.refused + result.wrong));
+    EXPECT_EQ(reported.size(), static_cast<std::size_t>(result.measured + result.too_large +
+                                                        result.refused + result.wrong));
     int again = 0;
     for (const auto& [plan, times] : trials.prepared) again += times - 1;
     EXPECT_LE(again, 9);  // the finalists, and layouts that were glanced at before
@@ -165,10 +165,10 @@ TEST(Searches, WeighMemory) {
 TEST(Searches, KeepWhatTheyMeasuredWhenTheyAreEnded) {
   both([](SyntheticTrials& trials, const SearchSpace&, const auto& run) {
     TuneOptions options;
-    int tried = 0, told = 0;
+    int tried = 0, reports = 0;
     options.on_trial = [&](const Trial&) { ++tried; };
     options.observer = [&](const TuneProgress& progress) {
-      ++told;
+      ++reports;
       EXPECT_EQ(progress.tried, tried);
       EXPECT_GE(progress.expected, progress.tried);
       EXPECT_GE(progress.seconds_left, 0);
@@ -178,7 +178,7 @@ TEST(Searches, KeepWhatTheyMeasuredWhenTheyAreEnded) {
     const SearchResult result = run(options);
     EXPECT_TRUE(result.cancelled);
     EXPECT_EQ(tried, 12);
-    EXPECT_GE(told, tried);
+    EXPECT_GE(reports, tried);
     EXPECT_EQ(result.measured, 12);
     ASSERT_TRUE(result.best && result.natural);
     EXPECT_EQ(trials.held, 0);

@@ -142,17 +142,18 @@ TEST(TuneDomain, FindsThePlanThatSuitsAll) {
   options.search = Search::full;
   const std::vector<NamedMatrix> matrices = {{"a", &a}, {"b", &b}, {"c", &c}};
   int searched = 0;
-  std::vector<int> searched_when_told, compared_when_told;
+  std::vector<int> searched_when_reported, compared_when_reported;
   options.on_matrix = [&](const std::string&) { ++searched; };
   options.observer = [&](const TuneProgress& progress) {
-    (progress.compares ? compared_when_told : searched_when_told).push_back(searched);
+    (progress.compares ? compared_when_reported : searched_when_reported).push_back(searched);
     return true;
   };
   const Profile profile =
       detail::tune_domain("grids", matrices, cpu_with(one_good_compromise), options);
-  EXPECT_EQ(std::set<int>(searched_when_told.begin(), searched_when_told.end()),
+  EXPECT_EQ(std::set<int>(searched_when_reported.begin(), searched_when_reported.end()),
             (std::set<int>{1, 2, 3}));
-  EXPECT_EQ(std::set<int>(compared_when_told.begin(), compared_when_told.end()), std::set<int>{3});
+  EXPECT_EQ(std::set<int>(compared_when_reported.begin(), compared_when_reported.end()),
+            std::set<int>{3});
   options.on_matrix = {};
   options.observer = {};
   ASSERT_EQ(profile.records.size(), 3u);

@@ -59,10 +59,10 @@ TEST(Tune, FindsPlansThatRun) {
         Case{&solid, Objective::product(), find_method("cg")}}) {
     SCOPED_TRACE(std::string(name(objective)));
     std::vector<Trial> trials;
-    std::vector<std::string> told;
+    std::vector<std::string> names;
     TuneOptions options = hasty(objective);
     options.on_trial = [&](const Trial& trial) { trials.push_back(trial); };
-    options.on_matrix = [&](const std::string& matrix_name) { told.push_back(matrix_name); };
+    options.on_matrix = [&](const std::string& matrix_name) { names.push_back(matrix_name); };
     const Profile profile = detail::tune({"some", matrix}, cpu_with(), options);
     ASSERT_EQ(profile.records.size(), 1u);
     const ProfileRecord& record = profile.records.front();
@@ -71,7 +71,7 @@ TEST(Tune, FindsPlansThatRun) {
     EXPECT_EQ(record.search, "pruned");
     EXPECT_EQ(profile.device, properties_of(Device::cpu(2)));
     EXPECT_GT(profile.ceilings.memory, 0);
-    EXPECT_EQ(told, std::vector<std::string>{"some"});
+    EXPECT_EQ(names, std::vector<std::string>{"some"});
     EXPECT_GT(trials.size(), 10u);
     expect_record_of(*matrix, record);
     expect_solves(*matrix, record, method);

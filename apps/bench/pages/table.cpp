@@ -167,13 +167,13 @@ void print_right_hand_sides(const Suite& suite, std::ostream& out) {
 /// Prints as many columns side by side as fit; long titles become numbers, explained below.
 void print_matrix(const std::string& corner, const Matrix& matrix, std::ostream& out) {
   constexpr std::size_t longest_title = 14;
-  std::vector<std::string> titles, told;
+  std::vector<std::string> titles, long_titles;
   std::vector<std::size_t> widths;
   for (std::size_t j = 0; j < matrix.columns.size(); ++j) {
     std::string column = matrix.columns[j];
     if (width(column) > longest_title) {
-      told.push_back(column);
-      column = "[" + std::to_string(told.size()) + "]";
+      long_titles.push_back(column);
+      column = "[" + std::to_string(long_titles.size()) + "]";
     }
     std::size_t widest = width(column);
     for (const auto& cells : matrix.cells) widest = std::max(widest, width(cells[j]));
@@ -204,8 +204,8 @@ void print_matrix(const std::string& corner, const Matrix& matrix, std::ostream&
     table.print(out);
     first = end;
   } while (first < titles.size());
-  for (std::size_t k = 0; k < told.size(); ++k) {
-    out << wrapped("  [" + std::to_string(k + 1) + "] " + told[k], 6);
+  for (std::size_t k = 0; k < long_titles.size(); ++k) {
+    out << wrapped("  [" + std::to_string(k + 1) + "] " + long_titles[k], 6);
   }
 }
 

@@ -230,7 +230,7 @@ class Run {
 
   /// Warns once only.
   void tell_of_tables() {
-    if (std::exchange(is_told_of_tables_, true)) return;
+    if (std::exchange(has_warned_of_tables_, true)) return;
     const Failure most = failure_of(system_->potential_of_vertices(), system_->time());
     char text[240];
     std::snprintf(text, sizeof text,
@@ -346,7 +346,7 @@ class Run {
   std::optional<TraceFile> table_;
   std::optional<RunIdentity> identity_;
   long long kept_at_ = 0;  // steps
-  bool is_told_of_tables_ = false;
+  bool has_warned_of_tables_ = false;
 };
 
 }  // namespace
@@ -377,7 +377,7 @@ Outcome run_case(const RunOptions& options) {
   check_case_fits(options, outcome.given);
   outcome.warnings = unusual_values(outcome.given);
   for (const std::string& warning : outcome.warnings) cli::warn(warning);
-  const std::size_t told = outcome.warnings.size();
+  const std::size_t shown = outcome.warnings.size();
   const auto progress = options.progress();  // a progress line that warnings must not run into
 
   mesh::SolidMesh mesh = mesh_of(options, outcome.given, progress.get());
@@ -392,7 +392,7 @@ Outcome run_case(const RunOptions& options) {
   run.take_steps();
   outcome.wall = wall.seconds();
   if (progress) progress->erase();
-  for (std::size_t i = told; i < outcome.warnings.size(); ++i) cli::warn(outcome.warnings[i]);
+  for (std::size_t i = shown; i < outcome.warnings.size(); ++i) cli::warn(outcome.warnings[i]);
   return outcome;
 }
 

@@ -62,7 +62,7 @@ class UnusualValues {
 };
 
 void check_membranes(const Case& given, UnusualValues& found) {
-  std::vector<std::string> told;  // regions often share a membrane
+  std::vector<std::string> reported;  // regions often share a membrane
   for (std::size_t i = 0; i < given.regions.size(); ++i) {
     const MembraneChoice& choice = given.regions[i].membrane;
     for (const KnownParameter& known : parameters_of(choice)) {
@@ -72,8 +72,8 @@ void check_membranes(const Case& given, UnusualValues& found) {
       std::string text = "the parameter " + known.name + " of " + choice.model + " is ";
       text += shortest(set->second) + unit + "; its default is ";
       text += shortest(known.own) + unit;
-      if (std::find(told.begin(), told.end(), text) != told.end()) continue;
-      told.push_back(text);
+      if (std::find(reported.begin(), reported.end(), text) != reported.end()) continue;
+      reported.push_back(text);
       found.tell("regions[" + std::to_string(i) + "].membrane: " + text);
     }
   }

@@ -167,7 +167,7 @@ std::optional<std::string> reason_for_least_squares(const SolveOptions& options,
   const bool has_adjoint = std::visit([](const auto& entry) { return entry->adjoint != nullptr; },
                                       detail::entry_table_of(matrix));
   if (!has_adjoint && !options.settings.has("damping")) return std::nullopt;
-  std::string reason = is_rectangular ? told_rectangular(matrix) : "by --damping";
+  std::string reason = is_rectangular ? reason_for_rectangular(matrix) : "by --damping";
   if (const auto entry = entry_of_first_columns(matrix)) {
     reason += ", which --entry " + std::string(name(*entry)) + " reads";
   }

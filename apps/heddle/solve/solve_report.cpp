@@ -219,15 +219,15 @@ bool SolveOutcome::all_refused() const {
 }
 
 std::size_t most_telling(const std::vector<Report>& reports) {
-  std::size_t told = 0;
+  std::size_t chosen = 0;
   for (std::size_t k = 1; k < reports.size(); ++k) {
-    const bool is_as_good = reports[k].converged() == reports[told].converged();
-    if (is_as_good ? reports[k].iterations > reports[told].iterations && reports[k].converged()
+    const bool is_as_good = reports[k].converged() == reports[chosen].converged();
+    if (is_as_good ? reports[k].iterations > reports[chosen].iterations && reports[k].converged()
                    : !reports[k].converged()) {
-      told = k;
+      chosen = k;
     }
   }
-  return told;
+  return chosen;
 }
 
 ReportLines describe(const SolveOutcome& outcome, const Device& device) {

@@ -12,14 +12,14 @@ namespace {
 /// The history of the values that the observer gets during a solve: those of the first system, or
 /// in a block those of the system with the longest history and then the largest residual.
 const std::vector<double>& history_of_progress(const AnySolver& solver, std::size_t systems) {
-  std::size_t told = 0;
+  std::size_t chosen = 0;
   for (std::size_t k = 1; !solver.has_krylov() && k < systems; ++k) {
-    const std::vector<double>&best = solver.history(told), &other = solver.history(k);
+    const std::vector<double>&best = solver.history(chosen), &other = solver.history(k);
     const bool has_more = other.size() != best.size() ? other.size() > best.size()
                                                       : !other.empty() && other[0] > best[0];
-    if (has_more) told = k;
+    if (has_more) chosen = k;
   }
-  return solver.history(told);
+  return solver.history(chosen);
 }
 
 }  // namespace

@@ -21,9 +21,9 @@ void take_preconditioner(ChosenSystem& system, int speaker, Communicator& ranks)
   SolveOutcome& outcome = system.outcome;
   outcome.preconditioner = text_of_rank(ranks, speaker, outcome.preconditioner);
   outcome.preconditioner_reason = text_of_rank(ranks, speaker, outcome.preconditioner_reason);
-  const MultigridChoice told = system.preconditioner.multigrid;
+  const MultigridChoice multigrid = system.preconditioner.multigrid;
   system.preconditioner = ComposedChoice::parse(outcome.preconditioner);
-  system.preconditioner.multigrid = told;
+  system.preconditioner.multigrid = multigrid;
 }
 
 AnyEntry entry_of(const MatrixOptions& options, const NpzRows& file) {
@@ -67,17 +67,17 @@ void share_system(const MatrixOptions& options, ChosenSystem& system,
   partition = partition_of_first(ranks, partition);
   outcome.entry = entry_of_first(options, system.matrix, ranks);
   const MethodChoice& chosen = outcome.method;
-  const std::string told = text_of_rank(
+  const std::string method_text = text_of_rank(
       ranks, 0,
       system.least_squares
           ? std::string()
           : std::string(chosen.is_free ? "1" : "0") + std::string(chosen.method->name));
   take_preconditioner(system, 0, ranks);
-  if (!is_first && told.empty()) system.least_squares = "by rank 0";
-  if (!is_first && !told.empty()) {
+  if (!is_first && method_text.empty()) system.least_squares = "by rank 0";
+  if (!is_first && !method_text.empty()) {
     outcome.method =
-        choose_method(told.substr(1), system.matrix, system.preconditioner, system.device);
-    outcome.method.is_free = told.front() == '1';
+        choose_method(method_text.substr(1), system.matrix, system.preconditioner, system.device);
+    outcome.method.is_free = method_text.front() == '1';
   }
   system.matrix = rows_of_first(ranks, *partition, is_first ? &system.matrix : nullptr,
                                 outcome.entry, outcome.precision);
@@ -85,14 +85,14 @@ void share_system(const MatrixOptions& options, ChosenSystem& system,
 }
 
 void check_sums(const NpzRows& file, const NpzRows::Sums& mine, Communicator& ranks) {
-  const std::vector<long long> told[] = {
+  const std::vector<long long> gathered[] = {
       gather(ranks, mine.column.crc), gather(ranks, mine.column.bytes),
       gather(ranks, mine.values.crc), gather(ranks, mine.values.bytes)};
   std::vector<NpzRows::Sums> of_all;
-  of_all.reserve(told[0].size());
-  for (std::size_t rank = 0; rank < told[0].size(); ++rank) {
-    of_all.push_back({{static_cast<std::uint32_t>(told[0][rank]), told[1][rank]},
-                      {static_cast<std::uint32_t>(told[2][rank]), told[3][rank]}});
+  of_all.reserve(gathered[0].size());
+  for (std::size_t rank = 0; rank < gathered[0].size(); ++rank) {
+    of_all.push_back({{static_cast<std::uint32_t>(gathered[0][rank]), gathered[1][rank]},
+                      {static_cast<std::uint32_t>(gathered[2][rank]), gathered[3][rank]}});
   }
   file.check(of_all);
 }

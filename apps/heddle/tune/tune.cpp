@@ -266,12 +266,12 @@ int tune_all(const TuneCommand& options, const Device& device) {
 }
 
 /// Tunes something other than plans, one matrix at a time; earlier results are kept if a matrix is
-/// refused. `tune_one(matrix, settings, progress)` returns a profile with `records`, which `told`
-/// and `print` show.
-template <class Record, class TuneOne, class Told, class Print>
+/// refused. `tune_one(matrix, settings, progress)` returns a profile with `records`, which
+/// `json_of` and `print` show.
+template <class Record, class TuneOne, class JsonOf, class Print>
 int tune_each(const TuneCommand& options, const Device& device,
-              std::vector<Record> Profile::* records, const TuneOne& tune_one, const Told& told,
-              const Print& print) {
+              std::vector<Record> Profile::* records, const TuneOne& tune_one,
+              const JsonOf& json_of, const Print& print) {
   const ProfileDestination destination(options.output, options.append, device);
   check_tune_files(options, destination.path());
   const auto progress = options.matrix.progress();
@@ -295,7 +295,7 @@ int tune_each(const TuneCommand& options, const Device& device,
     const std::string written = write_found(destination, found, any, failure);
     if (any || !failure) {
       if (options.json) {
-        put_out_json(told(found.*records, device.description()), written);
+        put_out_json(json_of(found.*records, device.description()), written);
       } else if (!options.matrix.quiet) {
         print(found.*records, device.description(), std::cout);
         print_written(written);

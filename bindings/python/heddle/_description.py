@@ -68,14 +68,14 @@ class Described:
         operator = self._stored_as(_measured.texts({"plan": plan, **settings}))
         if adjoint:
             operator = operator.adjoint()
-        told = operator.measure(index(repetitions), cold, triad)
+        numbers = operator.measure(index(repetitions), cold, triad)
         names = "lower_quartile", "median", "upper_quartile"
-        measured: dict[str, Any] = {"seconds": dict(zip(names, told[:3]))}
+        measured: dict[str, Any] = {"seconds": dict(zip(names, numbers[:3]))}
         if cold:
-            measured["cold_seconds"] = dict(zip(names, told[3:6]))
-        measured["moved_bytes"], measured["bandwidth"] = told[6], told[6] / told[1]
+            measured["cold_seconds"] = dict(zip(names, numbers[3:6]))
+        measured["moved_bytes"], measured["bandwidth"] = numbers[6], numbers[6] / numbers[1]
         if triad:
-            measured["triad_bandwidth"] = told[7]
+            measured["triad_bandwidth"] = numbers[7]
         return measured
 
     @_stored.shown
@@ -88,5 +88,5 @@ class Described:
         >>> heddle.Matrix(np.eye(4)).memory("CSR")   # 4 entries, 260 columns for reads ahead, 5 offsets
         (1112, 1112)
         """
-        told = _stored.texts({"plan": plan, **settings})
-        return self._stored.memory(_heddle.Settings(told))
+        texts = _stored.texts({"plan": plan, **settings})
+        return self._stored.memory(_heddle.Settings(texts))

@@ -173,21 +173,21 @@ def _by_dlpack(array: Any, stream: int) -> GpuArray:
 def _by_interface(
     array: Any, operator: _heddle.Operator, stream: int | None, name: str
 ) -> GpuArray:
-    told = array.__cuda_array_interface__
-    if told.get("mask") is not None:
+    interface = array.__cuda_array_interface__
+    if interface.get("mask") is not None:
         raise UnsupportedError(f"{name} has a mask")
-    address, read_only = told["data"]
-    dtype = np.dtype(told["typestr"])
-    strides = told.get("strides")
+    address, read_only = interface["data"]
+    dtype = np.dtype(interface["typestr"])
+    strides = interface.get("strides")
     if strides is not None:  # strides are in bytes
         if any(step % dtype.itemsize for step in strides):
             raise UnsupportedError(f"{name} is not contiguous: arrays of a GPU are not copied")
         strides = tuple(step // dtype.itemsize for step in strides)
-    earlier = told.get("stream")
+    earlier = interface.get("stream")
     if earlier is not None and earlier != stream:
         operator.wait_for(earlier)
     kind = dtype.name if dtype.isnative else dtype.str
-    return GpuArray(array, address or 0, tuple(told["shape"]), strides, kind, not read_only)
+    return GpuArray(array, address or 0, tuple(interface["shape"]), strides, kind, not read_only)
 
 
 def stream_number(stream: Any, array: Any) -> int:
@@ -214,8 +214,8 @@ def _current_stream(array: Any) -> Any:
         return sys.modules["torch"].cuda.current_stream(array.device)
     if package == "cupy":
         return sys.modules["cupy"].cuda.get_current_stream()
-    told = getattr(array, "__cuda_array_interface__", {}).get("stream")
-    return _default_stream if told is None else told
+    given_stream = getattr(array, "__cuda_array_interface__", {}).get("stream")
+    return _default_stream if given_stream is None else given_stream
 
 
 def empty_like(array: Any, shape: tuple[int, ...]) -> Any:

@@ -217,8 +217,8 @@ class Matrix(Described):
         not kept."""
         return self._stored_as(_storage.texts({"device": device, **settings}))
 
-    def _stored_as(self, told: dict[str, str]) -> _heddle.Operator:
-        rest = told.copy()
+    def _stored_as(self, texts: dict[str, str]) -> _heddle.Operator:
+        rest = texts.copy()
         device = one_name(rest.pop("device", "cpu"))
         key = device, *sorted(rest.items())
         made = self._operators.get(key)
@@ -227,8 +227,8 @@ class Matrix(Described):
                 made = self._operators.get(key)
                 if made is None:
                     if device != "cpu":  # the default
-                        told = {**rest, "device": device}
-                    made = _heddle.Operator.of_matrix(self._own, _heddle.Settings(told))
+                        texts = {**rest, "device": device}
+                    made = _heddle.Operator.of_matrix(self._own, _heddle.Settings(texts))
                     if "storage" not in rest:
                         self._operators[key] = made
         return made
@@ -280,9 +280,9 @@ class Adjoint:
         """The adjoint of ``A.operator``, whose storage it shares."""
         return self._stored_as(_storage.texts({"device": device, **settings}))
 
-    def _stored_as(self, told: dict[str, str]) -> _heddle.Operator:
-        stored = self.H._stored_as(told)
-        if "storage" in told:  # a tree is made again
+    def _stored_as(self, texts: dict[str, str]) -> _heddle.Operator:
+        stored = self.H._stored_as(texts)
+        if "storage" in texts:  # a tree is made again
             return stored.adjoint()
         if stored not in self._operators:
             self._operators[stored] = stored.adjoint()

@@ -33,22 +33,22 @@ class Result:
         status says all.
     """
 
-    __slots__ = ("x", "method", "_told", "_history")
+    __slots__ = ("x", "method", "_report", "_history")
 
-    def __init__(self, x: NDArray[Any], method: str, told: list[Any], history: Any) -> None:
+    def __init__(self, x: NDArray[Any], method: str, report: list[Any], history: Any) -> None:
         self.x = x
         self.method = method
-        self._told = told
+        self._report = report
         self._history = history
 
-    status: str = property(lambda self: self._told[0])  # type: ignore[assignment]
-    iterations: int = property(lambda self: self._told[1])  # type: ignore[assignment]
-    residual: float = property(lambda self: self._told[2])  # type: ignore[assignment]
-    residual_norm: float = property(lambda self: self._told[3])  # type: ignore[assignment]
-    backward_error: float = property(lambda self: self._told[4])  # type: ignore[assignment]
-    seconds: float = property(lambda self: self._told[5])  # type: ignore[assignment]
-    detail: str = property(lambda self: self._told[6])  # type: ignore[assignment]
-    returned: str = property(lambda self: self._told[7])  # type: ignore[assignment]
+    status: str = property(lambda self: self._report[0])  # type: ignore[assignment]
+    iterations: int = property(lambda self: self._report[1])  # type: ignore[assignment]
+    residual: float = property(lambda self: self._report[2])  # type: ignore[assignment]
+    residual_norm: float = property(lambda self: self._report[3])  # type: ignore[assignment]
+    backward_error: float = property(lambda self: self._report[4])  # type: ignore[assignment]
+    seconds: float = property(lambda self: self._report[5])  # type: ignore[assignment]
+    detail: str = property(lambda self: self._report[6])  # type: ignore[assignment]
+    returned: str = property(lambda self: self._report[7])  # type: ignore[assignment]
 
     @property
     def converged(self) -> bool:

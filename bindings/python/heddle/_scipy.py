@@ -230,14 +230,14 @@ def lsmr(
     """
     _at_least_0("atol", atol)
     _at_least_0("btol", btol)
-    told = _least_squares.texts(settings)
+    texts = _least_squares.texts(settings)
     matrix = _promoted(A, b, np.float64)
     if not isinstance(matrix, (Matrix, Adjoint)):
         matrix = Matrix(matrix)
     in_place = on_gpu(b)
     if in_place:
-        told.setdefault("device", device_of(b))
-    operator = matrix._stored_as(_least_squares.by_use(told).get("storage", {}))
+        texts.setdefault("device", device_of(b))
+    operator = matrix._stored_as(_least_squares.by_use(texts).get("storage", {}))
     held = matrix.H if isinstance(matrix, Adjoint) else matrix
     tolerance = min(atol, btol, _loosest)
     row = _row_shapes[held.entry]
@@ -256,9 +256,9 @@ def lsmr(
         x[...] = start.reshape(form)
     if maxiter is None:
         maxiter = min(math.prod(b_shape), math.prod(x_shape))
-    told |= {"damping": repr(float(damp)), "tolerance": repr(float(tolerance)),
+    texts |= {"damping": repr(float(damp)), "tolerance": repr(float(tolerance)),
              "max_iterations": str(index(maxiter))}  # fmt: skip
-    own = _heddle.LeastSquares.make(operator, _heddle.Settings(told))
+    own = _heddle.LeastSquares.make(operator, _heddle.Settings(texts))
     if in_place:
         kept = [gpu_array(array, operator, held.dtype, name)
                 for array, name in ((given, "b"), (x, "x"))]  # fmt: skip

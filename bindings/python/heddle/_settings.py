@@ -62,7 +62,7 @@ class Taken:
     def texts(self, given: dict[str, Any]) -> dict[str, str]:
         """The texts that the library takes, by the caller's names, without those equal to a
         default. Raises ``UsageError`` like ``check_names``; the library refuses values."""
-        told = {}
+        texts = {}
         for name, value in given.items():
             row = self._spelled.get(name)
             if row is None:
@@ -72,21 +72,21 @@ class Taken:
                 continue
             text = _text(name, value, row)
             if text is not None:
-                told[name] = text
-        for alias, name in self._twins.items() if len(told) > 1 else ():
-            if alias in told and name in told:
+                texts[name] = text
+        for alias, name in self._twins.items() if len(texts) > 1 else ():
+            if alias in texts and name in texts:
                 raise UsageError(f"{alias} and {name} are one setting: give one of them")
-        return told
+        return texts
 
-    def by_use(self, told: dict[str, str]) -> dict[str, dict[str, str]]:
+    def by_use(self, texts: dict[str, str]) -> dict[str, dict[str, str]]:
         parts: dict[str, dict[str, str]] = {}
-        for name, text in told.items():
+        for name, text in texts.items():
             parts.setdefault(self._spelled[name]["use"], {})[name] = text
         return parts
 
-    def for_method(self, method: str, told: dict[str, str]) -> dict[str, str]:
+    def for_method(self, method: str, texts: dict[str, str]) -> dict[str, str]:
         """The settings that the method takes."""
-        return {name: text for name, text in told.items()
+        return {name: text for name, text in texts.items()
                 if method in self._spelled[name].get("taken_by", (method,))}  # fmt: skip
 
     def _refuse(self, name: str) -> NoReturn:

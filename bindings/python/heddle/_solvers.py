@@ -130,8 +130,8 @@ class Solver:
     ) -> None:
         if isinstance(candidates, str):
             settings["candidates"], candidates = candidates, None
-        told = _taken.texts(settings)
-        checked = _heddle.Settings(told)  # checked by the library before any work
+        texts = _taken.texts(settings)
+        checked = _heddle.Settings(texts)  # checked by the library before any work
         method = _method_named(method)
         named = isinstance(preconditioner, str)
         has_entries = is_matrix(A) and shift == 0
@@ -139,11 +139,11 @@ class Solver:
         if preconditioner is None or (of_entries and not has_entries):
             preconditioner, named = "none", True
         takes_multigrid = named and preconditioner != "none"  # else the library refuses it
-        if told or coordinates is not None or candidates is not None:
-            self._refuse_unused(told, takes_multigrid, ranks, coordinates, candidates)
+        if texts or coordinates is not None or candidates is not None:
+            self._refuse_unused(texts, takes_multigrid, ranks, coordinates, candidates)
         self._notes: list[str] = []  # notes on choices, for results
         self._advice: str | None = None  # advice on the matrix, once requested
-        self._store(A, method, told, profile, ranks)
+        self._store(A, method, texts, profile, ranks)
         refuse_no_system(self.A.shape, self.entry)
         self._is_tree = self._generation is not None
         if named and preconditioner == "auto":
@@ -151,7 +151,7 @@ class Solver:
             if preconditioner == "none":
                 self._notes.append(f"jacobi was not taken: {why}")
         self.preconditioner = preconditioner
-        self._told = told
+        self._texts = texts
         self._given = preconditioner, varies, coordinates, candidates, null_space, float(shift)
         self._is_free = method == "auto"
         on_ranks = isinstance(self._base, OnRanks)
@@ -166,10 +166,10 @@ class Solver:
 
     @staticmethod
     def _refuse_unused(
-        told: dict[str, str], takes_multigrid: bool, ranks: Any, coordinates: Any, candidates: Any
+        texts: dict[str, str], takes_multigrid: bool, ranks: Any, coordinates: Any, candidates: Any
     ) -> None:
         """Raises ``UsageError`` for settings that do not reach the library."""
-        uses = _taken.by_use(told)
+        uses = _taken.by_use(texts)
         if "ranks" in uses and ranks is None:
             name = next(iter(uses["ranks"]))
             raise UsageError(f"{name} is for ranks: give their number, as ranks=2")
@@ -179,19 +179,19 @@ class Solver:
             for name in (*uses.get("multigrid", ()), *given):
                 raise UsageError(f"{name} is for the preconditioner multigrid")
 
-    def _store(self, A: Any, method: str, told: dict[str, str], profile: Any, ranks: Any) -> None:
-        """Brings A to a device, or to ranks; ``told`` then holds the ranks' devices and threads."""
+    def _store(self, A: Any, method: str, texts: dict[str, str], profile: Any, ranks: Any) -> None:
+        """Brings A to a device, or to ranks; ``texts`` then holds the ranks' devices and threads."""
         if ranks == "auto":
             A = A if not is_matrix(A) or isinstance(A, Matrix) else Matrix(A)
-            ranks, told["device"] = ranks_worth_it(A, told)
+            ranks, texts["device"] = ranks_worth_it(A, texts)
         if ranks is None:
-            stored = _taken.by_use(told).get("storage", {})
+            stored = _taken.by_use(texts).get("storage", {})
             self._base, self.A, self.entry, self.dtype, self._generation = operator_for(
                 A, method, stored, profile)  # fmt: skip
             return
         if profile is not None:
             raise UnsupportedError("profile is not for ranks")
-        self._base = OnRanks(A, ranks, told)
+        self._base = OnRanks(A, ranks, texts)
         self.A, self._generation = self._base.matrix, None
         self.entry, self.dtype = self.A.entry, self.A.dtype
 
@@ -212,10 +212,10 @@ class Solver:
     def _make(self, settings: _heddle.Settings | None) -> None:
         preconditioner, varies, coordinates, candidates, null_space, shift = self._given
         # A chosen method need not take all settings of the methods that could have been chosen.
-        told = _taken.for_method(self.method, self._told) if self._is_free else self._told
-        if settings is None or len(told) < len(self._told):
-            settings = _heddle.Settings(told)
-        records = told.get("record_history") in ("true", "1")
+        texts = _taken.for_method(self.method, self._texts) if self._is_free else self._texts
+        if settings is None or len(texts) < len(self._texts):
+            settings = _heddle.Settings(texts)
+        records = texts.get("record_history") in ("true", "1")
         if coordinates is not None or candidates is not None:
             settings.use_arrays(*arrays_of_multigrid(
                 self._base.rows, self.entry, self.dtype, coordinates, candidates))  # fmt: skip
@@ -319,16 +319,16 @@ class Solver:
         self._begin()
         return True
 
-    def _result(self, x: Any, told: list[Any], history: Any) -> Result:
-        if told[0] == "not finite":
-            told[6] = self._entry_not_finite() or told[6]
-        words = [told[6], *self._notes]
-        if told[1] >= _many_iterations and isinstance(self.A, Matrix):
+    def _result(self, x: Any, report: list[Any], history: Any) -> Result:
+        if report[0] == "not finite":
+            report[6] = self._entry_not_finite() or report[6]
+        words = [report[6], *self._notes]
+        if report[1] >= _many_iterations and isinstance(self.A, Matrix):
             if self._advice is None:
                 self._advice = self.A._own.advice()
             words.append(self._advice)
-        told[6] = "; ".join(filter(None, words))
-        return Result(x, self.method, told, history)
+        report[6] = "; ".join(filter(None, words))
+        return Result(x, self.method, report, history)
 
     def _entry_not_finite(self) -> str:
         """The matrix's first entry that is not finite, in words; empty if there is none, or no
@@ -362,15 +362,15 @@ class Solver:
             x = writable(out, dtype, "out")
             check_form(x, self._shape, "out")
         if x0 is None or x0 is out:
-            *told, history = self._own.solve(given, x, x0 is None, callback)
+            *report, history = self._own.solve(given, x, x0 is None, callback)
         else:
             if on_gpu(x0):
                 raise UsageError("x0 is in a GPU's memory, but out in the host's")
             start = numbers(x0, dtype, "x0")
             check_form(start, self._shape, "x0")
             places = ((array.ctypes.data, False) for array in (given, x, start))
-            *told, history = self._own.solve_at(*places, False, callback)
-        return self._result(out, told, history)
+            *report, history = self._own.solve_at(*places, False, callback)
+        return self._result(out, report, history)
 
     @property
     def plan(self) -> str:
@@ -426,16 +426,16 @@ class Solver:
         if not from_zero and not x0_is_out:
             x0_keeps, guess = self._place(self._one_after_another(x0, "x0"), "x0", shape=shape)
         kept = _copy_of(out) if self._is_free and x0_is_out else None  # a solve overwrites it
-        told = self._own.solve_all(count, b_place, x_place, guess, from_zero, callback)
-        while self._is_free and any(self._turns_from(*one[:2]) for one in told):
+        reports = self._own.solve_all(count, b_place, x_place, guess, from_zero, callback)
+        while self._is_free and any(self._turns_from(*one[:2]) for one in reports):
             if kept is not None:
                 x0_keeps, guess = self._place(kept, "x0", shape=shape)
-            told = self._own.solve_all(count, b_place, x_place, guess, from_zero, callback)
+            reports = self._own.solve_all(count, b_place, x_place, guess, from_zero, callback)
         del keeps, x_keeps, x0_keeps  # needed up to here
         if columns is not None:
             columns[...] = out
             out = columns
-        return [self._result(x, all, None) for x, (*all, _) in zip(out, told)]
+        return [self._result(x, all, None) for x, (*all, _) in zip(out, reports)]
 
     def _has_columns(self, given: Any) -> bool:
         """True if the shape is ``(n, k, ...)``, and not ``(k, n, ...)``."""
@@ -461,9 +461,9 @@ class Solver:
         x_keeps, x_place = self._place(x, "out", writable=True)
         from_zero = x0 is None
         x0_keeps, guess = (None, None) if from_zero or x0 is x else self._place(x0, "x0")
-        *told, history = self._own.solve_at(b_place, x_place, guess, from_zero, callback)
+        *report, history = self._own.solve_at(b_place, x_place, guess, from_zero, callback)
         del keeps, x_keeps, x0_keeps  # needed up to here
-        return self._result(x, told, history)
+        return self._result(x, report, history)
 
     def _place(
         self, array: Any, name: str, stream: int | None = None, writable: bool = False,
@@ -534,10 +534,10 @@ class Solver:
         """Waits for the solves that were enqueued. The result is that of the last one; its
         ``seconds`` are NaN. Raises ``UsageError`` if none has ended since the last ``solve``. It
         does not wait for graphs of the caller's: first synchronize the stream of their replays."""
-        *told, history = self._own.wait()
+        *report, history = self._own.wait()
         key, (x, kept) = next(reversed(self._queued.items()))
         self._queued = {key: (x, kept)}
-        return self._result(x, told, history)
+        return self._result(x, report, history)
 
     def cancel(self) -> None:
         """From any thread: ends the enqueued solve that is running, or else the next one, as

@@ -60,8 +60,8 @@ class Profile:
         """The loss of the plan of this profile's domain on a matrix, compared with the best plan
         that a search finds there, as a share of the best plan's time; infinite if the domain's plan
         cannot run. The arguments are those of ``tune``."""
-        told = {"objective": str(method), **_evaluated.texts(settings)}
-        return self._own.evaluate(A._own, _heddle.Settings(told), callback)
+        texts = {"objective": str(method), **_evaluated.texts(settings)}
+        return self._own.evaluate(A._own, _heddle.Settings(texts), callback)
 
     @property
     def content(self) -> dict[str, Any]:
@@ -120,11 +120,11 @@ def tune(
     >>> profile = heddle.tune(A, "cg", seconds=0.2, threads=1)
     >>> solver = heddle.Solver(A, "cg", profile=profile, threads=1)
     """
-    told = _heddle.Settings({"objective": str(method), **_tuned.texts(settings)})
+    texts = _heddle.Settings({"objective": str(method), **_tuned.texts(settings)})
     names = list(map(str, A)) if isinstance(A, dict) else None
     given = list(A.values()) if isinstance(A, dict) else [A]
     if not given:
         raise UsageError("there is no matrix to tune")
     matrices = [one if isinstance(one, Matrix) else Matrix(one) for one in given]
-    own = _heddle.Profile.tune([one._own for one in matrices], names, domain, told, callback)
+    own = _heddle.Profile.tune([one._own for one in matrices], names, domain, texts, callback)
     return Profile(own)

@@ -1,5 +1,5 @@
 // BiCGStab, preconditioned from the right, as one kernel. Each product gathers vectors that were
-// told (published) before the coefficients that combine them were known, so an iteration has three
+// published before the coefficients that combine them were known, so an iteration has three
 // meetings:
 //   1  v = A p_hat             <r^, v>, <r^, r>, |r|^2; v_hat is told with these sums
 //      sigma, rho, alpha, and whether to stop
@@ -42,9 +42,9 @@ __device__ __forceinline__ double receive_sum(const Packet* packets, unsigned fi
 }
 
 /// Sums over all blocks, in a fixed order, for the first warp to read. Warps call `sum(v)`, all
-/// lanes together, for the block's own sum. With `Told`, everything that blocks wrote before is
-/// visible to all afterwards.
-template <int N, int Block, bool Told, class Sum>
+/// lanes together, for the block's own sum. With `Publishes`, everything that blocks wrote before
+/// is visible to all afterwards.
+template <int N, int Block, bool Publishes, class Sum>
 __device__ __forceinline__ const double* exchange_sums(Packet* packets, unsigned long long* flags,
                                                        unsigned long long round, const Sum& sum) {
   constexpr int warps = Block / 32;
@@ -57,7 +57,7 @@ __device__ __forceinline__ const double* exchange_sums(Packet* packets, unsigned
   // The last threads of a block handle flags: its first warps are busy with sums.
   const unsigned from_last = Block - 1 - threadIdx.x;
   __syncthreads();
-  if (Told && from_last == 0) announce(flags + blockIdx.x, round);
+  if (Publishes && from_last == 0) announce(flags + blockIdx.x, round);
   for (int v = warp; v < N; v += warps) {
     const double of_block = sum(v);
     if (leads) send(packets + v * gridDim.x + blockIdx.x, of_block, round);
@@ -67,7 +67,7 @@ __device__ __forceinline__ const double* exchange_sums(Packet* packets, unsigned
         receive_sum<looks>(packets + i / parts * gridDim.x, i % parts * 32 * looks, round);
     if (leads) of_part[i] = part;
   }
-  if (Told) {
+  if (Publishes) {
     for (unsigned block = from_last; block < gridDim.x; block += Block) {
       await(flags + block, round);
     }
@@ -193,9 +193,9 @@ __device__ __forceinline__ void bicgstab(const PersistentArgumentsOf<Plan>& a) {
   M* const r_hat = Plan::jacobi ? p_hat + scalars : r;  // s_hat while r is s
   copy_to_shared(part, shared, bicgstab_vectors(Plan::jacobi));
   const Offset whole = Offset(part.matrix.rows) * K;
-  M* const told_r = a.u;
-  M* const told_p = told_r + whole;
-  M* const told_v = told_p + whole;
+  M* const published_r = a.u;
+  M* const published_p = published_r + whole;
+  M* const published_v = published_p + whole;
 
   const auto read = [](const M* of, int i) {
     Number c;
@@ -203,20 +203,20 @@ __device__ __forceinline__ void bicgstab(const PersistentArgumentsOf<Plan>& a) {
     return c;
   };
   const auto write = [](M* to, int i, const Number& c) { store_scalars<R>(to + i, c.component); };
-  const auto tell = [&](M* field, int i, const auto& values) {
+  const auto publish = [&](M* field, int i, const auto& values) {
 #pragma unroll
     for (int k = 0; k < values.components; ++k) {
       field[place_in_field(part, i + k)] = values.component[k];
     }
   };
   /// Publishes r_hat and p_hat: here if they are r and p, row by row with Jacobi.
-  const auto tell_number = [&](int i, const Number& of_r, const Number& of_p) {
+  const auto publish_number = [&](int i, const Number& of_r, const Number& of_p) {
     if constexpr (!Plan::jacobi) {
-      tell(told_r, i, of_r);
-      tell(told_p, i, of_p);
+      publish(published_r, i, of_r);
+      publish(published_p, i, of_p);
     }
   };
-  const auto tell_rows = [&] {
+  const auto publish_rows = [&] {
     if constexpr (Plan::jacobi) {
       __syncthreads();
       for (int i = threadIdx.x; i < 2 * (part.row_end - part.row_begin); i += Block) {
@@ -226,11 +226,11 @@ __device__ __forceinline__ void bicgstab(const PersistentArgumentsOf<Plan>& a) {
         load_scalars<load_coherent, K, 16>(from.component, (is_p ? p : r) + first);
         const V hat = precondition(a, part, i / 2, from);
         store_scalars<K>((is_p ? p_hat : r_hat) + first, hat.component);
-        tell(is_p ? told_p : told_r, first, hat);
+        publish(is_p ? published_p : published_r, first, hat);
       }
     }
   };
-  const auto told_row = [&](const M* field, Index row) {
+  const auto published_row = [&](const M* field, Index row) {
     return load_row<Plan, load_coherent, V>(field, part.matrix.rows, row);
   };
 
@@ -250,9 +250,9 @@ __device__ __forceinline__ void bicgstab(const PersistentArgumentsOf<Plan>& a) {
     write(r, i, residual);
     write(shadow, i, residual);
     write(p, i, residual);
-    tell_number(i, residual, residual);
+    publish_number(i, residual, residual);
   }
-  tell_rows();
+  publish_rows();
   // Each of the three meetings has its own flags and packets: a block may begin the next meeting
   // while others still wait in this one, but not the one after.
   unsigned long long* const flags_of_sums = a.flags + gridDim.x;
@@ -267,15 +267,15 @@ __device__ __forceinline__ void bicgstab(const PersistentArgumentsOf<Plan>& a) {
   int iteration = 0;
   for (;;) {
     multiply_rows(
-        part, own, [&](Index row) { return told_row(told_p, row); },
+        part, own, [&](Index row) { return published_row(published_p, row); },
         [&](int row, const V& image) {
           store_scalars<K>(v + row * K, image.component);
           if constexpr (Plan::jacobi) {
             const V hat = precondition(a, part, row, image);
             store_scalars<K>(t + row * K, hat.component);
-            tell(told_v, row * K, hat);
+            publish(published_v, row * K, hat);
           } else {
-            tell(told_v, row * K, image);
+            publish(published_v, row * K, image);
           }
         });
     ++meetings;
@@ -308,8 +308,8 @@ __device__ __forceinline__ void bicgstab(const PersistentArgumentsOf<Plan>& a) {
     multiply_rows(
         part, own,
         [&](Index row) {
-          V s_hat = told_row(told_r, row);
-          add_multiple(s_hat, told_row(told_v, row), minus_alpha);
+          V s_hat = published_row(published_r, row);
+          add_multiple(s_hat, published_row(published_v, row), minus_alpha);
           return s_hat;
         },
         [&](int row, const V& image) { store_scalars<K>(t + row * K, image.component); });
@@ -348,9 +348,9 @@ __device__ __forceinline__ void bicgstab(const PersistentArgumentsOf<Plan>& a) {
       add_multiple(direction, read(v, i), minus_omega_beta);
       write(r, i, residual);
       write(p, i, direction);
-      tell_number(i, residual, direction);
+      publish_number(i, residual, direction);
     }
-    tell_rows();
+    publish_rows();
     ++meetings;
     barrier(a.flags, round());
   }

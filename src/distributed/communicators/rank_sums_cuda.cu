@@ -149,12 +149,12 @@ struct RankSums::Port {
                           cudaHostAllocMapped | cudaHostAllocPortable),
             "cudaHostAlloc");
       numbers[p].reset(static_cast<double*>(data));
-      told[p] = make_event();
+      written[p] = make_event();
     }
   }
 
   std::unique_ptr<double, FreePinned> numbers[2];
-  Event told[2];
+  Event written[2];
   int gpu;
   PeerMemory inbox;
   Mapped<int> given_up;
@@ -250,7 +250,7 @@ void RankSums::tell(const Stream& stream) {
   if (nccl_ != nullptr) return;
   const OnGpu here(stream);
   const Port& own = *ports_[static_cast<std::size_t>(rank_)];
-  check(cudaEventRecord(own.told[round_ % 2].get(), stream.queue), "cudaEventRecord");
+  check(cudaEventRecord(own.written[round_ % 2].get(), stream.queue), "cudaEventRecord");
 }
 
 void RankSums::join(int count, double* to, const Stream& stream) {
@@ -259,7 +259,7 @@ void RankSums::join(int count, double* to, const Stream& stream) {
   if (nccl_ != nullptr) nccl_->gather(gathered_.data(), gathered_of_rank(), stream);
   for (std::size_t r = 0; r < ports_.size(); ++r) {
     if (static_cast<int>(r) == rank_) continue;
-    check(cudaStreamWaitEvent(stream.queue, ports_[r]->told[p].get(), 0), "cudaStreamWaitEvent");
+    check(cudaStreamWaitEvent(stream.queue, ports_[r]->written[p].get(), 0), "cudaStreamWaitEvent");
   }
   const NodeTree tree = node_tree();
   const JoinArguments arguments{

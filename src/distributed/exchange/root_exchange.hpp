@@ -37,9 +37,9 @@ void append(std::vector<std::byte>& bytes, std::span<const T> array) {
 template <class T>
 std::vector<T> broadcast_from_root(Communicator& ranks, const std::vector<T>& mine) {
   const auto bytes = std::as_bytes(std::span(mine));
-  const std::string told = text_of_rank(
+  const std::string text = text_of_rank(
       ranks, 0, std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
-  return array_of<T>(std::as_bytes(std::span(told)));
+  return array_of<T>(std::as_bytes(std::span(text)));
 }
 
 }  // namespace heddle::detail

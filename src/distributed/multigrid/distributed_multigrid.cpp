@@ -82,8 +82,8 @@ DistributedMultigrid<S>::DistributedMultigrid(const DistributedOperator<S>& matr
     fields.push_back(distributed_multigrid::field_of_all(matrix, field));
   }
   hierarchy_ = std::make_unique<detail::RankHierarchy<S>>(
-      matrix, options, [&](const detail::SlicedOperator<S>& whole, const MultigridOptions& told) {
-        return made_of(whole, told, fields);
+      matrix, options, [&](const detail::SlicedOperator<S>& whole, const MultigridOptions& given) {
+        return made_of(whole, given, fields);
       });
 }
 template <class S>
@@ -91,8 +91,8 @@ DistributedMultigrid<S>::DistributedMultigrid(const DistributedOperator<S>& matr
                                               const MultigridChoice& choice)
     : hierarchy_(std::make_unique<detail::RankHierarchy<S>>(
           matrix, detail::multigrid_options(degree, choice),
-          [&](const detail::SlicedOperator<S>& whole, const MultigridOptions& told) {
-            return made_of(whole, told, detail::candidate_fields(whole, told, choice));
+          [&](const detail::SlicedOperator<S>& whole, const MultigridOptions& given) {
+            return made_of(whole, given, detail::candidate_fields(whole, given, choice));
           })) {}
 template <class S>
 DistributedMultigrid<S>::DistributedMultigrid(DistributedMultigrid&&) noexcept = default;

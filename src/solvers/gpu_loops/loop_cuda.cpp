@@ -35,7 +35,7 @@ device::LoopState* LoopRun::begin(LimitsOfRun limits) {
   for (std::size_t k = 0; k < limits.size(); ++k) {
     System& system = systems_[k];
     const RunLimits& of = *limits[k];
-    system.watch->iteration = system.told = 0;
+    system.watch->iteration = system.observed_iteration = 0;
     system.watch->squared_norm = 0;
     system.watch->cancel = 0;
     system.watch->end = device::loop_runs;
@@ -72,9 +72,9 @@ void LoopRun::observe(LimitsOfRun limits) {
   for (std::size_t k = 0; k < limits.size(); ++k) {
     System& system = systems_[k];
     const long long iteration = system.watch->iteration;
-    if (!limits[k]->observe || iteration == system.told) continue;
+    if (!limits[k]->observe || iteration == system.observed_iteration) continue;
     observed_ = now;
-    system.told = iteration;
+    system.observed_iteration = iteration;
     const device::LoopEnd wish = limits[k]->observe(iteration, system.watch->squared_norm);
     // The request stays, even if the caller has asked only once.
     if (wish != device::loop_runs) system.watch->cancel = wish;
@@ -182,8 +182,8 @@ void LoopRun::repeat_on_ranks(const std::function<void()>& queue, bool meets,
         await(events_[before].get(), of_all);
         const LoopNote last = (*notes_)[before];
         if (last.end != device::loop_runs) break;
-        if (limits.observe && last.iteration != system.told) {
-          system.told = last.iteration;
+        if (limits.observe && last.iteration != system.observed_iteration) {
+          system.observed_iteration = last.iteration;
           const device::LoopEnd wish = limits.observe(last.iteration, last.squared_norm);
           if (wish != device::loop_runs) ask_for(wish, system.watch.get(), stream);
         }

@@ -73,7 +73,7 @@ class LoopRun {
     Mapped<device::LoopState> staged;
     Mapped<device::LoopWatch> watch;
     std::vector<double> history;
-    long long told = 0;  // the last iteration that the observer saw
+    long long observed_iteration = 0;  // the last iteration that the observer saw
   };
 
   Device device_;

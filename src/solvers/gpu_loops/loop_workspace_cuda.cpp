@@ -19,7 +19,7 @@ Workspace workspace_of_persistent(PersistentMethod method, int ring, const Produ
   const long long of_block = needs.packets * static_cast<long long>(sizeof(device::Packet)) +
                              needs.flags * static_cast<long long>(sizeof(unsigned long long)) +
                              static_cast<long long>(sizeof(Index));  // its first slice
-  return {needs.told,
+  return {needs.published,
           persistent_blocks(product.pattern(), device) * of_block + LoopRun::allocated_bytes()};
 }
 

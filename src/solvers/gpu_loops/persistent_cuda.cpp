@@ -66,7 +66,8 @@ class PersistentLoop final : public detail::MethodLoop<S> {
     const auto blocks = static_cast<std::size_t>(blocks_);
     packets_ = Array<device::Packet>(static_cast<std::size_t>(needs.packets) * blocks, device_);
     flags_ = Array<unsigned long long>(static_cast<std::size_t>(needs.flags) * blocks, device_);
-    told_ = Array<char>(static_cast<std::size_t>(needs.told * row_bytes * A.rows), device_);
+    published_ =
+        Array<char>(static_cast<std::size_t>(needs.published * row_bytes * A.rows), device_);
     round_ = Array<unsigned long long>(1, device_);
   }
 
@@ -86,7 +87,7 @@ class PersistentLoop final : public detail::MethodLoop<S> {
     arguments.first_slice = first_slice_.data();
     arguments.x = reinterpret_cast<char*>(x.data);
     arguments.r = reinterpret_cast<char*>(r.data);
-    arguments.u = told_.data();
+    arguments.u = published_.data();
     arguments.inverses = static_cast<const char*>(inverses_);
     arguments.packets = packets_.data();
     arguments.flags = flags_.data();
@@ -114,7 +115,7 @@ class PersistentLoop final : public detail::MethodLoop<S> {
   Array<Index> first_slice_;
   Array<device::Packet> packets_;
   Array<unsigned long long> flags_;
-  Array<char> told_;
+  Array<char> published_;
   Array<unsigned long long> round_;
   cudaKernel_t kernel_ = nullptr;
 };

@@ -23,10 +23,10 @@ struct PersistentProgram {
 
 /// Memory that a method takes.
 struct PersistentNeeds {
-  int vectors;  // parts that a block keeps in shared memory
-  int told;     // whole vectors that all blocks read
-  int packets;  // per block
-  int flags;    // per block
+  int vectors;    // parts that a block keeps in shared memory
+  int published;  // whole vectors that all blocks read
+  int packets;    // per block
+  int flags;      // per block
 };
 PersistentNeeds needs_of(PersistentMethod method, bool jacobi, int ring);
 /// Bytes of a block's shared memory that its kernel keeps for itself.

@@ -82,7 +82,7 @@ class HostSolve {
   /// Called by the preconditioner between its own iterations.
   bool goes_on_inside(long long iterations) {
     if (was_cancelled_ || stop_.is_late()) return false;
-    SolveProgress now = told_;
+    SolveProgress now = last_progress_;
     now.seconds = stop_.elapsed();
     now.inner_iterations = iterations;
     was_cancelled_ = !is_let_go_on(now);
@@ -322,12 +322,12 @@ class HostSolve {
     } else if (solver_.inputs.options.observer || solver_.outer != nullptr) {
       limits_.observe = [this](auto iteration, sum squared) { return ask(iteration, squared); };
     }
-    told_ = {state_.iterations, relative(state_.squared_norm), stop_.elapsed(), system_};
+    last_progress_ = {state_.iterations, relative(state_.squared_norm), stop_.elapsed(), system_};
   }
   device::LoopEnd ask(long long iteration, sum squared) {
     if (was_cancelled_) return device::loop_cancelled;
-    told_ = {state_.iterations + iteration, relative(squared), stop_.elapsed(), system_};
-    return is_let_go_on(told_) ? device::loop_runs : device::loop_cancelled;
+    last_progress_ = {state_.iterations + iteration, relative(squared), stop_.elapsed(), system_};
+    return is_let_go_on(last_progress_) ? device::loop_runs : device::loop_cancelled;
   }
   bool is_let_go_on(const SolveProgress& now) const {
     const long long iterations = now.iteration + now.inner_iterations;
@@ -455,8 +455,8 @@ class HostSolve {
   SolveGoal<sum> goal_;
   SolveState<sum> state_;
   RunLimits<sum> limits_;
-  SolveProgress told_;          // at the last iteration
-  bool was_cancelled_ = false;  // between iterations of the preconditioner
+  SolveProgress last_progress_;  // at the last iteration
+  bool was_cancelled_ = false;   // between iterations of the preconditioner
   int end_of_run_ = device::loop_runs;
   sum drop_squared_ = 0;       // |r|^2 of the recurrence at the iterate that was kept last
   sum drop_size_ = -1;         // |x|^2 there, or where the run began; -1: not known yet

@@ -137,11 +137,11 @@ std::optional<EntryKind> entry_of_first_columns(const AnyMatrix& matrix) {
   return std::nullopt;
 }
 
-std::string told_rectangular(const AnyMatrix& matrix) {
-  std::string told = "the matrix is rectangular";
+std::string reason_for_rectangular(const AnyMatrix& matrix) {
+  std::string reason = "the matrix is rectangular";
   const auto entry = entry_of_first_columns(matrix);
-  if (!entry) return told;
-  return told + ", or a square one of " + std::string(name(*entry)) + "s";
+  if (!entry) return reason;
+  return reason + ", or a square one of " + std::string(name(*entry)) + "s";
 }
 
 std::string advice_on(const HiddenTiles& tiles) {

@@ -25,7 +25,7 @@ std::optional<HiddenTiles> hidden_tiles(const AnyMatrix& matrix);
 std::optional<EntryKind> entry_of_first_columns(const AnyMatrix& matrix);
 
 /// The reason why lsmr solves with a matrix that is not square, and what else it may be.
-std::string told_rectangular(const AnyMatrix& matrix);
+std::string reason_for_rectangular(const AnyMatrix& matrix);
 
 /// Advice about the tiles, in a sentence without a full stop.
 std::string advice_on(const HiddenTiles& tiles);

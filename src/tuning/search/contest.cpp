@@ -39,7 +39,7 @@ Contest::Contest(Trials& trials, const SearchSpace& space, const TuneOptions& op
       expected_(expected),
       effort_{options.min_runs, options.max_runs, options.confidence, options.tightness},
       start_(trials.now()),
-      told_(start_) {}
+      last_call_(start_) {}
 
 double Contest::factor_of(double memory_ratio) const {
   return std::pow(memory_ratio, options_.memory_weight);
@@ -61,12 +61,12 @@ double Contest::rival_of(const Plan& plan, double memory_ratio) const {
 }
 
 bool Contest::tell() {
-  told_ = trials_.now();
+  last_call_ = trials_.now();
   if (!options_.observer) return true;
   TuneProgress progress;
   progress.tried = static_cast<int>(entrants_.size());
   progress.expected = std::max(expected_, progress.tried);
-  progress.seconds = told_ - start_;
+  progress.seconds = last_call_ - start_;
   const double a_trial = progress.seconds / std::max(1, progress.tried);
   progress.seconds_left = std::max(0.0, std::min(a_trial * (progress.expected - progress.tried),
                                                  options_.seconds_limit - progress.seconds));
@@ -77,7 +77,7 @@ bool Contest::tell() {
 bool Contest::goes_on() {
   constexpr double between_calls = 0.1;  // seconds
   const double now = trials_.now();
-  if (!stopped_ && now - told_ > between_calls) stopped_ = !tell();
+  if (!stopped_ && now - last_call_ > between_calls) stopped_ = !tell();
   if (stopped_) return false;
   if (finishes_) return now <= finish_until_;
   // One plan is always measured, whatever the limit.

@@ -80,7 +80,7 @@ class Contest {
   int expected_;
   Effort effort_;
   double start_;
-  double told_;  // time of the observer's last call
+  double last_call_;  // time of the observer's last call
   std::optional<Race> race_;
   std::map<std::string, Entrant> entrants_;  // by the text of their reduced plan
   std::vector<std::pair<Layout, double>> ratios_;

@@ -234,9 +234,9 @@ TEST_F(TreeProductsOnGpu, ServeSolversInEveryForm) {
   // The same without the host.
   const Field<E> b_there = on_gpu(b, device);
   Field<E> enqueued(3000, device);
-  Array<DeviceReport> told(1, device);
-  solver.enqueue(b_there.view(), enqueued.view(), told.data());
-  EXPECT_EQ(told.to_host()[0].status, Status::converged);
+  Array<DeviceReport> device_report(1, device);
+  solver.enqueue(b_there.view(), enqueued.view(), device_report.data());
+  EXPECT_EQ(device_report.to_host()[0].status, Status::converged);
   expect_near(enqueued);
   EXPECT_TRUE(BiCGStab(A).solve(b, of_bicgstab).converged());
   expect_near(of_bicgstab);

@@ -13,8 +13,8 @@ namespace heddle::c {
 
 /// `choice` changed by the settings, which may be null, for a matrix of `rows` rows. Throws
 /// `Error`.
-MultigridChoice told_by(const heddle_settings* settings, MultigridChoice choice,
-                        const NamedEntry& entry, std::int64_t rows, Precision precision);
+MultigridChoice choice_by_settings(const heddle_settings* settings, MultigridChoice choice,
+                                   const NamedEntry& entry, std::int64_t rows, Precision precision);
 /// A setting of multigrid that is given; empty if there is none.
 std::string first_of_multigrid(const heddle_settings* settings);
 

@@ -1,4 +1,4 @@
-#include "multigrid_told.hpp"
+#include "multigrid_settings.hpp"
 
 #include <array>
 #include <memory>
@@ -53,9 +53,9 @@ std::shared_ptr<const std::vector<std::vector<double>>> candidates_of(
 
 }  // namespace
 
-MultigridChoice heddle::c::told_by(const heddle_settings* settings, MultigridChoice choice,
-                                   const NamedEntry& entry, std::int64_t rows,
-                                   Precision precision) {
+MultigridChoice heddle::c::choice_by_settings(const heddle_settings* settings,
+                                              MultigridChoice choice, const NamedEntry& entry,
+                                              std::int64_t rows, Precision precision) {
   const heddle_settings& given = given_or_none(settings);
   choice = with_settings(std::move(choice), given.named);
   if ((given.coordinates != nullptr) + !given.candidates.empty() + choice.is_adaptive > 1) {
