@@ -39,7 +39,7 @@ void check_triangles(const TriangleMesh& mesh) {
     return length(cross(u, v)) > rounding * std::max(dot(u, u), dot(v, v));
   };
   const Index bad =
-      parallel_least(default_threads(), triangles, triangles, [&](Index t, Index& least) {
+      parallel_min(default_threads(), triangles, triangles, [&](Index t, Index& least) {
         const auto& corner = mesh.triangle[t];
         if (t < least && (std::ranges::any_of(corner, is_outside) || !has_area(corner))) least = t;
       });
@@ -105,7 +105,7 @@ void check_corners(const TriangleMesh& mesh, Fans& fans) {
 /// The least vertex for which `is_bad(v)` holds, or the number of vertices.
 template <class IsBad>
 Index first_bad(Index vertices, const IsBad& is_bad) {
-  return parallel_least(default_threads(), vertices, vertices, [&](Index v, Index& least) {
+  return parallel_min(default_threads(), vertices, vertices, [&](Index v, Index& least) {
     if (v < least && is_bad(v)) least = v;
   });
 }

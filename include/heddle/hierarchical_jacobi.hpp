@@ -133,7 +133,7 @@ void HierarchicalJacobi<E>::refresh() {
   const int team =
       team_size(now.device().stream(), static_cast<Offset>(leaves.size()) * tree.leaf.size());
   const Index singular =
-      parallel_least(team, leaves.size(), first_singular, [&](std::size_t i, Index& least) {
+      parallel_min(team, leaves.size(), first_singular, [&](std::size_t i, Index& least) {
         detail::for_each_on_diagonal(tree, leaves[i], [&](Index row, const std::byte* stored) {
           E entry;
           if (stored != nullptr) {

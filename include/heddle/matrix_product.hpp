@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "heddle/csr.hpp"
-#include "heddle/detail/gpu_product.hpp"
-#include "heddle/detail/row_products.hpp"
+#include "heddle/detail/computed_matrix.hpp"
+#include "heddle/detail/matrix_product_rows.hpp"
 #include "heddle/entries/block.hpp"
 #include "heddle/entries/real.hpp"
 #include "heddle/export.hpp"

@@ -28,22 +28,23 @@ struct HEDDLE_EXPORT RankTriplet {
 namespace detail {
 
 /// The place of a triplet.
-struct Place {
+struct TripletPlace {
   long long row;
   long long column;
 
-  bool operator==(const Place&) const = default;
+  bool operator==(const TripletPlace&) const = default;
 };
 
 /// The triplets that go to each rank, and those that come from there.
 class HEDDLE_EXPORT TripletExchange {
  public:
   /// Collective. Throws one `Error` (out_of_range) on all ranks for a place outside the matrix.
-  TripletExchange(Communicator& ranks, const Partition& partition, std::vector<Place> places);
+  TripletExchange(Communicator& ranks, const Partition& partition,
+                  std::vector<TripletPlace> places);
 
   std::size_t given() const { return order_.size(); }
   /// Places in this rank's rows: those of rank 0 first, in each rank's own order.
-  const std::vector<Place>& received() const { return received_; }
+  const std::vector<TripletPlace>& received() const { return received_; }
 
   /// The values of the received triplets, `bytes` each, from the values of the given ones, which
   /// start at `first` and are `stride` bytes apart. Collective.
@@ -53,13 +54,14 @@ class HEDDLE_EXPORT TripletExchange {
   Communicator& ranks_;
   std::vector<std::size_t> order_;      // order of the given triplets, by the rank that they go to
   std::vector<std::size_t> to_, from_;  // numbers of triplets that go to, and come from, each rank
-  std::vector<Place> received_;
+  std::vector<TripletPlace> received_;
 };
 
 /// The rows of a rank that have these places, and the triplets that each of their entries is the
 /// sum of.
 HEDDLE_EXPORT OrderedTriplets order_for_rank(const Partition& partition, int rank,
-                                             const std::vector<Place>& places, RankRows& rows);
+                                             const std::vector<TripletPlace>& places,
+                                             RankRows& rows);
 
 }  // namespace detail
 
@@ -110,8 +112,8 @@ class RankAssembly {
  private:
   static_assert(sizeof(E) == sizeof(stored_scalar_t<E>) * E::components);
 
-  static std::vector<detail::Place> places_of(std::span<const RankTriplet<E>> triplets) {
-    std::vector<detail::Place> places;
+  static std::vector<detail::TripletPlace> places_of(std::span<const RankTriplet<E>> triplets) {
+    std::vector<detail::TripletPlace> places;
     places.reserve(triplets.size());
     for (const RankTriplet<E>& triplet : triplets) places.push_back({triplet.row, triplet.column});
     return places;

@@ -9,8 +9,9 @@ namespace heddle::detail {
 namespace {
 
 /// A column of A is a row of A*.
-std::vector<Place> transposed_places(const Partition& partition, int rank, const RankRows& rows) {
-  std::vector<Place> places;
+std::vector<TripletPlace> transposed_places(const Partition& partition, int rank,
+                                            const RankRows& rows) {
+  std::vector<TripletPlace> places;
   places.reserve(rows.columns.size());
   for (std::size_t row = 0; row + 1 < rows.offsets.size(); ++row) {
     const long long of_all = partition.row(partition.first_row(rank) + static_cast<long long>(row));

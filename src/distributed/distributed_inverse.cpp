@@ -12,7 +12,7 @@
 #include "distributed/exchange/root_exchange.hpp"
 #include "overlapping_rows.hpp"
 #include "rank_groups.hpp"
-#include "rank_transfer.hpp"
+#include "rank_operator.hpp"
 #include "shared_rows.hpp"
 #include "solvers/inverses/local_inverse.hpp"
 #include "solvers/operators/operator_checks.hpp"
@@ -114,8 +114,8 @@ struct DistributedInverse<S>::State {
         dynamic_cast<const detail::SharedRows*>(matrix.device().stream().share);
     return rows != nullptr && rows->may_be_captured(&matrix) ? rows->given_up() : nullptr;
   }
-  std::shared_ptr<detail::RankTransfer<S>> make_factor(const RankRows& own) {
-    return std::make_shared<detail::RankTransfer<S>>(matrix, matrix, entry, own, plan,
+  std::shared_ptr<detail::RankOperator<S>> make_factor(const RankRows& own) {
+    return std::make_shared<detail::RankOperator<S>>(matrix, matrix, entry, own, plan,
                                                      matrix.device().sharing(nullptr), given_up());
   }
   void make_factors() {
@@ -189,7 +189,7 @@ struct DistributedInverse<S>::State {
   std::optional<detail::LocalInverse<S>> local;
   std::optional<detail::OverlappingRows> overlap;
   std::optional<detail::AdjointRows> of_adjoint;           // only for G*
-  std::shared_ptr<detail::RankTransfer<S>> first, second;  // G and G*, or the inverse alone
+  std::shared_ptr<detail::RankOperator<S>> first, second;  // G and G*, or the inverse alone
   std::optional<detail::OperatorField<S>> between;
   long long generation = -1;
 };

@@ -57,7 +57,7 @@ void exchange_parts(Communicator& ranks, std::span<const std::byte> from,
 }  // namespace
 
 TripletExchange::TripletExchange(Communicator& ranks, const Partition& partition,
-                                 std::vector<Place> places)
+                                 std::vector<TripletPlace> places)
     : ranks_(ranks), order_(places.size()), to_(static_cast<std::size_t>(ranks.size())) {
   std::vector<int> owners(places.size());
   together(ranks, [&] {
@@ -83,9 +83,9 @@ TripletExchange::TripletExchange(Communicator& ranks, const Partition& partition
     }
   });
   from_ = all_counts_for_this(ranks, to_);
-  const std::vector<std::byte> bytes =
-      send(reinterpret_cast<const std::byte*>(places.data()), sizeof(Place), sizeof(Place));
-  received_.resize(bytes.size() / sizeof(Place));
+  const std::vector<std::byte> bytes = send(reinterpret_cast<const std::byte*>(places.data()),
+                                            sizeof(TripletPlace), sizeof(TripletPlace));
+  received_.resize(bytes.size() / sizeof(TripletPlace));
   if (!bytes.empty()) std::memcpy(received_.data(), bytes.data(), bytes.size());
 }
 
@@ -101,17 +101,17 @@ std::vector<std::byte> TripletExchange::send(const std::byte* first, std::size_t
 }
 
 OrderedTriplets order_for_rank(const Partition& partition, int rank,
-                               const std::vector<Place>& places, RankRows& rows) {
+                               const std::vector<TripletPlace>& places, RankRows& rows) {
   // The columns that exist, numbered from 0 in their order.
   std::vector<long long> columns;
   columns.reserve(places.size());
-  for (const Place& place : places) columns.push_back(place.column);
+  for (const TripletPlace& place : places) columns.push_back(place.column);
   std::sort(columns.begin(), columns.end());
   columns.erase(std::unique(columns.begin(), columns.end()), columns.end());
   std::vector<Index> row, column;
   row.reserve(places.size());
   column.reserve(places.size());
-  for (const Place& place : places) {
+  for (const TripletPlace& place : places) {
     row.push_back(static_cast<Index>(partition.number(place.row) - partition.first_row(rank)));
     const auto at = std::lower_bound(columns.begin(), columns.end(), place.column);
     column.push_back(static_cast<Index>(at - columns.begin()));

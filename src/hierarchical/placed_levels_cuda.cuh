@@ -54,7 +54,7 @@ __device__ inline void sum_blocks(const LevelsAbove& of) {
     const Share own = share_of_block(blocks.words());
     Offset ones = 0;
     for (Offset word = own.begin + threadIdx.x; word < own.end; word += block_size) {
-      ones += ones_of(blocks.bits[word]);
+      ones += bit_count(blocks.bits[word]);
     }
     ones = sums_of_block(ones).all;
     if (threadIdx.x == 0) of.of_block[(sums_of_leaves + k) * gridDim.x + blockIdx.x] = ones;
@@ -68,7 +68,7 @@ __device__ inline void number_blocks(const LevelsAbove& of, Offset* nodes) {
     auto [before, all] = sums_of_all_blocks(of.of_block + (sums_of_leaves + k) * gridDim.x);
     for (Offset base = own.begin; base < own.end; base += block_size) {
       const Offset word = base + threadIdx.x;
-      const Sums sums = sums_of_block(word < own.end ? ones_of(level.blocks.bits[word]) : 0);
+      const Sums sums = sums_of_block(word < own.end ? bit_count(level.blocks.bits[word]) : 0);
       if (word < own.end) {
         level.before[word] = before + sums.before;
         level.blocks.for_each_of(word, [&](Offset node, Index row, Index column) {

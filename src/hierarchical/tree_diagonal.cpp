@@ -5,14 +5,14 @@ namespace heddle::detail {
 namespace {
 
 /// A node of a tree, if the tree has it.
-struct Place {
+struct DiagonalNode {
   const Tree* tree;
   std::optional<NodeReference> node;
 
   const unsigned char* memory(int level) const {
     return node ? tree->node(*node, level).data : nullptr;
   }
-  Place child(int level, Index k) const {
+  DiagonalNode child(int level, Index k) const {
     if (!node) return *this;
     const NodeView inner = tree->node(*node, level);
     const int payload = inner.find(inner.shape.place_of(k, k));
@@ -20,7 +20,7 @@ struct Place {
   }
 };
 
-void walk(const Place& now, const Place& before, int level, Index block,
+void walk(const DiagonalNode& now, const DiagonalNode& before, int level, Index block,
           std::vector<DiagonalLeaf>& leaves) {
   if (now.memory(level) == before.memory(level)) return;
   if (level == 0) return leaves.push_back({block, now.node});

@@ -75,7 +75,7 @@ void mark_blocks(const PlacesOnGpu& places, int shift, const BlockBits& blocks, 
 void count_bits(const unsigned long long* bits, Offset* before, Offset words,
                 const Device& device) {
   for_each_index(device.stream(), words + 1, [=] __device__(Offset word) {
-    before[word] = word < words ? ones_of(bits[word]) : 0;
+    before[word] = word < words ? bit_count(bits[word]) : 0;
   });
   exclusive_sum(before, words + 1, device);
 }

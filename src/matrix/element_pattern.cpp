@@ -104,7 +104,7 @@ CornerCode code_for(Offset elements, int max_corners) {
 
 void check_nodes(const HostElements& mesh) {
   const Offset bad =
-      parallel_least(default_threads(), mesh.elements, mesh.elements, [&](Offset e, Offset& least) {
+      parallel_min(default_threads(), mesh.elements, mesh.elements, [&](Offset e, Offset& least) {
         if (e >= least) return;
         const Index* const node = mesh.of(e);
         const bool inside = std::all_of(node, node + mesh.corners(e),

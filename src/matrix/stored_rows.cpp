@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "heddle/detail/row_products.hpp"
+#include "heddle/detail/matrix_product_rows.hpp"
 #include "heddle/tools/team.hpp"
 
 namespace heddle::detail {

@@ -38,7 +38,7 @@ void sum_up(Array<Offset>& offsets);
 /// Transpose of a pattern of `columns` columns; `place` gets the place of each entry in it.
 UserRows transposed(const UserRows& rows, Index columns, const Stream& host, Array<Offset>& place);
 
-/// Like `adjoint_pattern` of heddle/detail/row_products.hpp, by the host's threads.
+/// Like `adjoint_pattern` of heddle/detail/matrix_product_rows.hpp, by the host's threads.
 void adjoint_pattern(const PatternView& a, const Stream& host, Array<Offset>& offsets,
                      Array<Index>& column, Array<Offset>& place);
 
@@ -49,8 +49,8 @@ struct TermPlaces {
   UnsetArray<std::uint8_t> place;
 };
 
-/// Like `product_pattern` of heddle/detail/row_products.hpp, and lists the terms if `terms` is not
-/// null. Returns the length of C's longest row: above 256 entries the places mean nothing.
+/// Like `product_pattern` of heddle/detail/matrix_product_rows.hpp, and lists the terms if `terms`
+/// is not null. Returns the length of C's longest row: above 256 entries the places mean nothing.
 Index product_pattern(const PatternView& a, const PatternView& b, const Stream& host,
                       Array<Offset>& offsets, Array<Index>& column, TermPlaces* terms);
 

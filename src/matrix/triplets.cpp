@@ -26,7 +26,7 @@ void check_range(Index rows, Index columns, Offset count, const StridedIndices& 
   const auto check = [&](Offset i, Offset& least) {
     if (!in_range(row[i], rows) || !in_range(column[i], columns)) least = std::min(least, i);
   };
-  const Offset first_bad = parallel_least(team, count, count, check);
+  const Offset first_bad = parallel_min(team, count, count, check);
   if (first_bad == count) return;
   const bool row_is_bad = !in_range(row[first_bad], rows);
   const std::string what = row_is_bad ? "row" : "column";

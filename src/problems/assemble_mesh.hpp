@@ -24,7 +24,7 @@ void check_elements(const std::string& kind, Index vertices,
     return std::all_of(elements[e].begin(), elements[e].end(),
                        [&](Index v) { return v >= 0 && v < vertices; });
   };
-  const Offset bad = parallel_least(default_threads(), count, count, [&](Offset e, Offset& least) {
+  const Offset bad = parallel_min(default_threads(), count, count, [&](Offset e, Offset& least) {
     if (e < least && !(inside(e) && good(static_cast<Index>(e)))) least = e;
   });
   if (bad == count) return;

@@ -10,14 +10,14 @@
 
 namespace heddle::problems {
 
-using Place = std::array<Index, 3>;  // x, y, z
+using GridPoint = std::array<Index, 3>;  // x, y, z
 
 struct Grid {
-  Place sides;
+  GridPoint sides;
 
   Index size() const { return sides[0] * sides[1] * sides[2]; }
-  Index at(const Place& p) const { return p[0] + sides[0] * (p[1] + sides[1] * p[2]); }
-  Place place(Index i) const {
+  Index at(const GridPoint& p) const { return p[0] + sides[0] * (p[1] + sides[1] * p[2]); }
+  GridPoint place(Index i) const {
     return {i % sides[0], i / sides[0] % sides[1], i / sides[0] / sides[1]};
   }
   Index stride(int axis) const {
@@ -53,7 +53,7 @@ CsrMatrix<E> assemble_grid(const Grid& grid, const OffDiagonal& off_diagonal,
                            const Diagonal& diagonal) {
   const Index rows = grid.size();
   Array<Offset> offsets = make_offsets(rows, [&](Index row) {
-    const Place p = grid.place(row);
+    const GridPoint p = grid.place(row);
     Index length = 1;
     for (int axis = 0; axis < 3; ++axis) {
       length += (p[axis] > 0) + (p[axis] + 1 < grid.sides[axis]);
@@ -64,7 +64,7 @@ CsrMatrix<E> assemble_grid(const Grid& grid, const OffDiagonal& off_diagonal,
   Array<Index> column(entries);
   Array<typename E::stored_scalar> values(entries * E::components);
   parallel_for(default_threads(), rows, [&](Index row) {
-    const Place p = grid.place(row);
+    const GridPoint p = grid.place(row);
     Offset i = offsets[row];
     const auto put = [&](Index where, const E& entry) {
       column[i] = where;

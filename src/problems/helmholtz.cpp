@@ -22,18 +22,20 @@ CsrMatrix<complex<double>> helmholtz(Index size, std::uint64_t seed,
   const Index longest = *std::max_element(grid.sides.begin(), grid.sides.end());
 
   // A vertex on the boundary owns half a cell; widths and their products are exact.
-  const auto on_boundary = [&](const Place& p, int axis) {
+  const auto on_boundary = [&](const GridPoint& p, int axis) {
     return p[axis] == 0 || p[axis] + 1 == grid.sides[axis];
   };
-  const auto width = [&](const Place& p, int axis) { return on_boundary(p, axis) ? 0.5 : 1.0; };
-  const auto area = [&](const Place& p, int axis) {
+  const auto width = [&](const GridPoint& p, int axis) { return on_boundary(p, axis) ? 0.5 : 1.0; };
+  const auto area = [&](const GridPoint& p, int axis) {
     return width(p, (axis + 1) % 3) * width(p, (axis + 2) % 3);
   };
 
   return assemble_grid<complex<double>>(
       grid,
-      [&](Index, const Place& p, int axis, bool) { return complex<double>{{-area(p, axis), 0}}; },
-      [&](Index, const Place& p) {
+      [&](Index, const GridPoint& p, int axis, bool) {
+        return complex<double>{{-area(p, axis), 0}};
+      },
+      [&](Index, const GridPoint& p) {
         Point x;
         for (int axis = 0; axis < 3; ++axis) x[axis] = static_cast<double>(p[axis]) / longest;
         const double k = wavenumber * (1 + options.contrast * variation(x));

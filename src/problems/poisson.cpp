@@ -25,10 +25,10 @@ CsrMatrix<real<double>> poisson(Index size, std::uint64_t seed, const PoissonOpt
   };
   return assemble_grid<real<double>>(
       grid,
-      [&](Index cell, const Place&, int axis, bool up) {
+      [&](Index cell, const GridPoint&, int axis, bool up) {
         return real<double>{{-between(cell, neighbour(cell, axis, up))}};
       },
-      [&](Index cell, const Place& p) {
+      [&](Index cell, const GridPoint& p) {
         double sum = 0;
         for (int axis = 0; axis < 3; ++axis) {
           for (const bool up : {false, true}) {

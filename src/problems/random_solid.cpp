@@ -117,10 +117,10 @@ TetrahedronMesh random_solid(Index size, std::uint64_t seed, double irregularity
 
   // A slope in the heights makes cells agree on their highest corner, as in Kuhn's subdivision.
   const auto height = [&](Index v) {
-    const Place p = grid.place(v);
+    const GridPoint p = grid.place(v);
     return uniform(seed, Purpose::height, v) + (1 - irregularity) * (p[0] + p[1] + p[2]);
   };
-  const Place& sides = grid.sides;
+  const GridPoint& sides = grid.sides;
   const Grid cells{{sides[0] - 1, sides[1] - 1, sides[2] - 1}};
   Array<Tetrahedron> tetrahedra(static_cast<std::size_t>(cells.size()) * 6);
   parallel_for(default_threads(), cells.size(), [&](Index c) {
@@ -133,7 +133,7 @@ TetrahedronMesh random_solid(Index size, std::uint64_t seed, double irregularity
                                            SmoothField(seed, Purpose::shape, 2, 0, 1),
                                            SmoothField(seed, Purpose::shape, 3, 0, 1)};
   const auto place = [&](Index v, double amplitude) {
-    const Place p = grid.place(v);
+    const GridPoint p = grid.place(v);
     Point x;
     for (int axis = 0; axis < 3; ++axis) {
       const bool inner = p[axis] > 0 && p[axis] + 1 < sides[axis];  // faces stay smooth

@@ -24,56 +24,56 @@ constexpr PreconditionerInfo table[] = {
     {.kind = PreconditionerKind::block_jacobi,
      .name = "block-jacobi",
      .number = "entries",
-     .most = 32,
+     .max_number = 32,
      .is_of_all_entries = true},
     {.kind = PreconditionerKind::chebyshev,
      .name = "chebyshev",
      .number = "degree",
-     .usual = 4,
-     .most = 64,
+     .default_number = 4,
+     .max_number = 64,
      .takes_products = true},
     {.kind = PreconditionerKind::neumann,
      .name = "neumann",
      .number = "terms",
-     .usual = 2,
-     .most = 16,
+     .default_number = 2,
+     .max_number = 16,
      .takes_products = true},
     {.kind = PreconditionerKind::fsai,
      .name = "fsai",
      .number = "power",
-     .usual = 1,
-     .most = 4,
+     .default_number = 1,
+     .max_number = 4,
      .is_of_all_entries = true,
      .is_symmetric = false},
     {.kind = PreconditionerKind::isai,
      .name = "isai",
      .number = "power",
-     .usual = 1,
-     .most = 4,
+     .default_number = 1,
+     .max_number = 4,
      .is_of_all_entries = true,
      .is_hermitian = false,
      .is_symmetric = false},
     {.kind = PreconditionerKind::cr,
      .name = "cr",
      .number = "iterations",
-     .usual = 10,
-     .most = 10'000,
+     .default_number = 10,
+     .max_number = 10'000,
      .is_hermitian = false,
      .is_symmetric = false,
      .varies = true},
     {.kind = PreconditionerKind::gmres,
      .name = "gmres",
      .number = "iterations",
-     .usual = 10,
-     .most = 1'000,
+     .default_number = 10,
+     .max_number = 1'000,
      .is_hermitian = false,
      .is_symmetric = false,
      .varies = true},
     {.kind = PreconditionerKind::multigrid,
      .name = "multigrid",
      .number = "degree",
-     .usual = 1,
-     .most = 16,
+     .default_number = 1,
+     .max_number = 16,
      .is_of_all_entries = true,
      .is_symmetric = false},
 };
@@ -151,7 +151,7 @@ bool all_parts(const std::vector<ComposedChoice::Product>& terms, const Test& te
 std::span<const PreconditionerInfo> preconditioner_table() { return table; }
 
 PreconditionerChoice::PreconditionerChoice(PreconditionerKind kind) : kind(kind) {
-  number = info().usual;
+  number = info().default_number;
 }
 
 const PreconditionerInfo& PreconditionerChoice::info() const {
@@ -160,7 +160,7 @@ const PreconditionerInfo& PreconditionerChoice::info() const {
 }
 
 std::string PreconditionerChoice::text() const {
-  const bool is_usual = info().number.empty() || number == info().usual;
+  const bool is_usual = info().number.empty() || number == info().default_number;
   return std::string(info().name) + (is_usual ? "" : ":" + std::to_string(number));
 }
 
@@ -173,7 +173,7 @@ void check_needs_no_entries(const ComposedChoice& choice) {
 std::string in_words(const PreconditionerInfo& info) {
   if (info.number.empty()) return std::string(info.name);
   return std::string(info.name) + "[:" + std::string(info.number) +
-         (info.usual > 0 ? "=" + std::to_string(info.usual) : "") + "]";
+         (info.default_number > 0 ? "=" + std::to_string(info.default_number) : "") + "]";
 }
 
 std::string preconditioners_in_words() {
@@ -203,9 +203,9 @@ PreconditionerChoice parse_preconditioner(std::string_view text) {
   }
   int number = 0;
   const auto [end, error] = std::from_chars(digits.begin(), digits.end(), number);
-  if (error != std::errc() || end != digits.end() || number < 1 || number > row->most) {
+  if (error != std::errc() || end != digits.end() || number < 1 || number > row->max_number) {
     refuse("the preconditioner " + std::string(name) + " takes the " + std::string(row->number) +
-           ", 1 to " + std::to_string(row->most) + ", not '" + std::string(digits) + "'");
+           ", 1 to " + std::to_string(row->max_number) + ", not '" + std::string(digits) + "'");
   }
   return {row->kind, number};
 }

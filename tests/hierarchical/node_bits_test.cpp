@@ -40,7 +40,7 @@ TEST(BlockBits, NumberBlocksByRows) {
     }
     ASSERT_EQ(blocks.words(), static_cast<Offset>(bits.size()));
     for (std::size_t w = 1; w < bits.size(); ++w) {
-      before[w] = before[w - 1] + cuda::ones_of(bits[w - 1]);
+      before[w] = before[w - 1] + cuda::bit_count(bits[w - 1]);
     }
     Offset number = 0;
     for (const auto& [row, column] : expected) {
@@ -81,7 +81,7 @@ TEST(PlaceBits, NumberEntriesByRows) {
       bits[static_cast<std::size_t>(position / 32)] |= cuda::PlaceBits::bit_of(position);
     }
     for (std::size_t w = 1; w < bits.size(); ++w) {
-      before[w] = before[w - 1] + static_cast<unsigned>(cuda::ones_of(bits[w - 1]));
+      before[w] = before[w - 1] + static_cast<unsigned>(cuda::bit_count(bits[w - 1]));
     }
     const cuda::PlaceBits places{bits.data(), before.data()};
     int number = 0;

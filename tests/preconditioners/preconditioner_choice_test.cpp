@@ -14,14 +14,15 @@ TEST(PreconditionerChoice, ParsesEachNameOfTheTable) {
     SCOPED_TRACE(row.name);
     const std::string name(row.name);
     EXPECT_EQ(parse_preconditioner(name).kind, row.kind);
-    EXPECT_EQ(parse_preconditioner(name).number, row.usual);
+    EXPECT_EQ(parse_preconditioner(name).number, row.default_number);
     if (row.number.empty()) continue;
-    EXPECT_EQ(parse_preconditioner(name + ":" + std::to_string(row.most)).number, row.most);
+    EXPECT_EQ(parse_preconditioner(name + ":" + std::to_string(row.max_number)).number,
+              row.max_number);
     for (const std::string& wrong :
-         std::vector<std::string>{"0", "x", "", std::to_string(row.most + 1)}) {
+         std::vector<std::string>{"0", "x", "", std::to_string(row.max_number + 1)}) {
       test::expect_error(ErrorKind::usage,
                          "the preconditioner " + name + " takes the " + std::string(row.number) +
-                             ", 1 to " + std::to_string(row.most) + ", not '" + wrong + "'",
+                             ", 1 to " + std::to_string(row.max_number) + ", not '" + wrong + "'",
                          [&] { parse_preconditioner(name + ":" + wrong); });
     }
   }

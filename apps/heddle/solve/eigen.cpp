@@ -58,7 +58,7 @@ int eigen_alone(const EigenCommand& options) {
   EigenProblem problem = read_problem(options, device, false);
   const auto progress = options.matrix.progress();
   OneProcess here(options.storage, options.profile, device, progress.get(),
-                  [&] { return choose_plan(options, problem.matrix, device, Profiles()); });
+                  [&] { return choose_eigen_plan(options, problem.matrix, device, Profiles()); });
   const auto forget = [&] {
     problem.matrix = AnyMatrix(CsrMatrix<real<double>>());
     problem.mass.reset();

@@ -121,8 +121,8 @@ class PairSolver {
 
 }  // namespace
 
-PlanChoice choose_plan(const EigenCommand& options, const AnyMatrix& matrix, const Device& device,
-                       const Profiles& profiles) {
+PlanChoice choose_eigen_plan(const EigenCommand& options, const AnyMatrix& matrix,
+                             const Device& device, const Profiles& profiles) {
   return choice_without_copy(options.plan, matrix, device,
                              Objective::product(options.of_solver().count), profiles);
 }
@@ -142,7 +142,7 @@ EigenProblem read_problem(const EigenCommand& options, const Device& device, boo
   }
   if (progress) progress->erase();
   if (!options.storage.is_hierarchical()) {
-    found.storage.choice = choose_plan(options, matrix, device, profiles);
+    found.storage.choice = choose_eigen_plan(options, matrix, device, profiles);
     if (on_ranks && is_chosen(options.plan)) distribute(found.storage.choice);
   }
   found.read_seconds = reading.seconds();

@@ -24,8 +24,8 @@ struct EigenProblem {
 void check(const EigenCommand& options, const Device& device, bool on_ranks);
 
 /// The plan for products with as many vectors as there are pairs.
-PlanChoice choose_plan(const EigenCommand& options, const AnyMatrix& matrix, const Device& device,
-                       const Profiles& profiles);
+PlanChoice choose_eigen_plan(const EigenCommand& options, const AnyMatrix& matrix,
+                             const Device& device, const Profiles& profiles);
 
 /// Checks the options, and chooses the plan.
 EigenProblem read_problem(const EigenCommand& options, const Device& device, bool on_ranks);

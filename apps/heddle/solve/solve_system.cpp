@@ -171,7 +171,8 @@ int solve_alone(const SolveOptions& given_options, std::optional<ReadMatrix> giv
   ChosenSystem system = choose_alone(options, std::move(whole), device, progress.get());
   system.outcome.rank_choice = rank_choice;
   OneProcess here(options.storage, options.profile, device, progress.get(), [&] {
-    return choose_plan(options, subject_of(system.matrix), system.planned_for, device, Profiles());
+    return choose_solve_plan(options, subject_of(system.matrix), system.planned_for, device,
+                             Profiles());
   });
   if (progress) progress->erase();
   // The storage holds the whole matrix, so that this copy is no longer needed.

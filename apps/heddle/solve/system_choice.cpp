@@ -131,8 +131,9 @@ SolveOutcome outcome_of(const SolveOptions& options, const AnyMatrix& matrix,
   return outcome;
 }
 
-PlanChoice choose_plan(const SolveOptions& options, const PlanSubject& matrix,
-                       const MethodInfo* method, const Device& device, const Profiles& profiles) {
+PlanChoice choose_solve_plan(const SolveOptions& options, const PlanSubject& matrix,
+                             const MethodInfo* method, const Device& device,
+                             const Profiles& profiles) {
   const Objective objective = method == nullptr
                                   ? Objective::product()
                                   : objective_of(*method, options.right_hand_sides.value_or(1));
@@ -156,7 +157,7 @@ ChosenSystem choose_alone(SolveOptions& options, ReadSystem given, const Device&
                         .least_squares = reason};
     if (is_sliced) {
       system.outcome.storage.choice =
-          choose_plan(options, subject_of(system.matrix), nullptr, device, given.profiles);
+          choose_solve_plan(options, subject_of(system.matrix), nullptr, device, given.profiles);
     }
     system.outcome.read_seconds = read_seconds + choosing.seconds();
     return system;
@@ -170,8 +171,8 @@ ChosenSystem choose_alone(SolveOptions& options, ReadSystem given, const Device&
   outcome.method = choose_method(options.method, system.matrix, system.preconditioner, device);
   system.planned_for = outcome.method.method;
   if (is_sliced) {
-    outcome.storage.choice =
-        choose_plan(options, subject_of(system.matrix), system.planned_for, device, given.profiles);
+    outcome.storage.choice = choose_solve_plan(options, subject_of(system.matrix),
+                                               system.planned_for, device, given.profiles);
   }
   outcome.method.looks_at_diagonal(system.matrix, system.preconditioner, options.shift);
   choose_multigrid(options, &given.profiles, progress, system);
@@ -199,7 +200,7 @@ ChosenSystem choose_on_ranks(const SolveOptions& options, ReadSystem given, cons
   }
   PlanChoice& plan = outcome.storage.choice;
   if (rows.subject != nullptr) {
-    plan = choose_plan(options, *rows.subject, system.planned_for, device, given.profiles);
+    plan = choose_solve_plan(options, *rows.subject, system.planned_for, device, given.profiles);
   }
   // Done after the choice of a plan, so that plan and bits equal those of a solve without ranks.
   if (has_method) {

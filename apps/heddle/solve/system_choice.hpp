@@ -77,7 +77,8 @@ ChosenSystem choose_on_ranks(const SolveOptions& options, ReadSystem given, cons
 /// The plan of the options. Iterations of a shifted matrix, of least squares, and of methods
 /// without a listing read the matrix itself: they would not use a copy in floats. `method` is null
 /// for least squares.
-PlanChoice choose_plan(const SolveOptions& options, const PlanSubject& matrix,
-                       const MethodInfo* method, const Device& device, const Profiles& profiles);
+PlanChoice choose_solve_plan(const SolveOptions& options, const PlanSubject& matrix,
+                             const MethodInfo* method, const Device& device,
+                             const Profiles& profiles);
 
 }  // namespace heddle::cli

@@ -127,11 +127,11 @@ void diagonal(const SlicedOperator<vector_scalar_t<E>>& matrix, arithmetic_t<E>*
 /// the first such row in the user's numbering, or the number of rows.
 template <class S, class Invert>
 Index first_singular_row(const SlicedOperator<S>& matrix, const Invert& invert) {
-  return parallel_least(team_size(matrix.device().stream(), matrix.rows()), matrix.rows(),
-                        matrix.rows(), [&](Index row, Index& first) {
-                          if (invert(row)) return;
-                          first = std::min(first, matrix.row_basis()->user_row(row));
-                        });
+  return parallel_min(team_size(matrix.device().stream(), matrix.rows()), matrix.rows(),
+                      matrix.rows(), [&](Index row, Index& first) {
+                        if (invert(row)) return;
+                        first = std::min(first, matrix.row_basis()->user_row(row));
+                      });
 }
 
 template <class E>

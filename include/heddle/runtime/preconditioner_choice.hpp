@@ -34,8 +34,8 @@ struct PreconditionerInfo {
   PreconditionerKind kind;
   std::string_view name;
   std::string_view number = "";  // its meaning; empty: none may follow
-  /// The number if none follows, 0 if the matrix decides; it is 1 to `most`.
-  int usual = 0, most = 0;
+  /// The number if none follows, 0 if the matrix decides; it is 1 to `max_number`.
+  int default_number = 0, max_number = 0;
   bool is_of_all_entries = false;  // and not of products and the diagonal
   bool is_hermitian = true;        // if the matrix is
   bool is_symmetric = true;        // complex symmetric, if the matrix is

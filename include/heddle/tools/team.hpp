@@ -124,7 +124,7 @@ void lower(std::atomic<T>& least, T value) {
 
 /// The least of `identity` and of the values to which `body(i, least)` lowers it.
 template <std::integral Count, class T, class Body>
-T parallel_least(int threads, Count count, const T& identity, const Body& body) {
+T parallel_min(int threads, Count count, const T& identity, const Body& body) {
   return parallel_reduce(threads, count, identity, body,
                          [](T& least, const T& other) { least = std::min(least, other); });
 }

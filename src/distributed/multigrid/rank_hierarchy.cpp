@@ -172,11 +172,11 @@ LevelEntry<S> RankHierarchy<S>::entry_above(std::size_t number) const {
 }
 
 template <class S>
-std::shared_ptr<RankTransfer<S>> RankHierarchy<S>::make_transfer(
+std::shared_ptr<RankOperator<S>> RankHierarchy<S>::make_transfer(
     const TileMatrix* whole, const LevelEntry<S>& entry, const DistributedOperator<S>& of_rows,
     const DistributedOperator<S>& of_columns) {
   const RankRows rows = rows_of(whole, of_rows.partition());
-  auto made = std::make_shared<RankTransfer<S>>(of_rows, of_columns, entry.table, rows,
+  auto made = std::make_shared<RankOperator<S>>(of_rows, of_columns, entry.table, rows,
                                                 plan_of(whole), device_);
   const auto values = values_of(whole, entry, of_rows.partition());
   together(ranks_, [&] { made->update_values(values); });
@@ -196,7 +196,7 @@ void RankHierarchy<S>::add_transfers(std::size_t number) {
 
 /// A matrix of rank 0 between fields of the level, in its basis.
 template <class S>
-std::shared_ptr<RankTransfer<S>> RankHierarchy<S>::square_on(const Level& level,
+std::shared_ptr<RankOperator<S>> RankHierarchy<S>::square_on(const Level& level,
                                                              const TileMatrix* tiles) {
   return make_transfer(tiles, entry_on(level), *level.matrix, *level.matrix);
 }

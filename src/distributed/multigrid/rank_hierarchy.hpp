@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "distributed/rank_transfer.hpp"
+#include "distributed/rank_operator.hpp"
 #include "distributed/whole_matrix.hpp"
 #include "heddle/distributed_multigrid.hpp"
 #include "heddle/polynomial.hpp"
@@ -49,12 +49,12 @@ class RankHierarchy {
     std::unique_ptr<DistributedOperator<S>> own;  // null on the finest level
     const DistributedOperator<S>* matrix = nullptr;
     std::shared_ptr<Chebyshev<S>> polynomial;
-    std::shared_ptr<RankTransfer<S>> by_norms;  // for l1-Jacobi
+    std::shared_ptr<RankOperator<S>> by_norms;  // for l1-Jacobi
     std::shared_ptr<RankColours<S>> colours;    // for Gauss-Seidel
     // Each is the adjoint of the other; null if the level is solved.
     std::shared_ptr<Preconditioner<S>> before, after;
-    std::shared_ptr<RankTransfer<S>> interpolate, restrict;  // between this level and the next
-    std::shared_ptr<RankTransfer<S>> inverse;
+    std::shared_ptr<RankOperator<S>> interpolate, restrict;  // between this level and the next
+    std::shared_ptr<RankOperator<S>> inverse;
   };
   using WholeLevel = detail::Level<S>;
 
@@ -65,11 +65,11 @@ class RankHierarchy {
   std::vector<int> owners_below(const WholeLevel& level, const Partition& partition) const;
   void add_level(std::size_t number, const Partition& partition);
   void add_transfers(std::size_t number);
-  std::shared_ptr<RankTransfer<S>> make_transfer(const TileMatrix* whole,
+  std::shared_ptr<RankOperator<S>> make_transfer(const TileMatrix* whole,
                                                  const LevelEntry<S>& entry,
                                                  const DistributedOperator<S>& of_rows,
                                                  const DistributedOperator<S>& of_columns);
-  std::shared_ptr<RankTransfer<S>> square_on(const Level& level, const TileMatrix* tiles);
+  std::shared_ptr<RankOperator<S>> square_on(const Level& level, const TileMatrix* tiles);
   void smooth(std::size_t number);
   void smooth_by_colours(std::size_t number);
   void make_cycle();

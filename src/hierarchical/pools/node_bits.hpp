@@ -2,7 +2,7 @@
 // where a GPU makes trees. Index arithmetic only, shared by CPU and GPU.
 #pragma once
 
-#include "base/ones_of.hpp"
+#include "base/bit_count.hpp"
 #include "heddle/entries/slots.hpp"
 
 namespace heddle::cuda {
@@ -30,7 +30,7 @@ struct BlockBits {
   /// Blocks of the set before this one, by rows and then by columns.
   HEDDLE_INLINE Offset number_of(Index row, Index column) const {
     const Offset word = word_of(row, column);
-    return before[word] + ones_of(bits[word] & (bit_of(column) - 1));
+    return before[word] + bit_count(bits[word] & (bit_of(column) - 1));
   }
   /// Calls `body(number, row, column)` for the blocks of a word.
   template <class Body>
@@ -39,7 +39,7 @@ struct BlockBits {
     const auto column = static_cast<Index>(word % words_of_row * bits_of_word);
     Offset number = before[word];
     for (unsigned long long left = bits[word]; left != 0; left &= left - 1) {
-      body(number++, row, column + ones_of((left & -left) - 1));
+      body(number++, row, column + bit_count((left & -left) - 1));
     }
   }
 };
@@ -62,7 +62,7 @@ struct PlaceBits {
   /// Entries before this one, by rows.
   HEDDLE_INLINE int number_of(int position) const {
     const int word = position / bits_of_word;
-    return static_cast<int>(before[word]) + ones_of(bits[word] & (bit_of(position) - 1));
+    return static_cast<int>(before[word]) + bit_count(bits[word] & (bit_of(position) - 1));
   }
 };
 

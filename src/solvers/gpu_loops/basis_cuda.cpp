@@ -42,23 +42,23 @@ int front_bytes(int most, int ring) {
 
 template <class S>
 DeviceBasis<S>::DeviceBasis(const detail::MethodProgram& program,
-                            const detail::BasisStorage& storage, const StepWalk<S>& walk,
+                            const detail::BasisStorage& storage, const StepShape<S>& shape,
                             const Device& device)
     : program_(program),
       ring_(ring_size(program.ring)),
-      share_(walk.by_groups ? device.stream().share : nullptr),
+      share_(shape.by_groups ? device.stream().share : nullptr),
       groups_(share_ != nullptr ? std::optional(groups_of(share_->rows())) : std::nullopt),
       joined_(share_ != nullptr ? products_of(program, storage.most) : 0),
       numbers_(static_cast<std::size_t>(doubles(program, storage.most, groups_)), device),
       count_(1, device) {
   const int elements =
-      walk.is_contiguous ? std::max(1, 16 / (ring_ * static_cast<int>(sizeof(S)))) : 1;
+      shape.is_contiguous ? std::max(1, 16 / (ring_ * static_cast<int>(sizeof(S)))) : 1;
   auto& a = arguments_;
-  a.walk = walk.walk;
-  a.chunks_of_plane = (walk.walk.elements + elements - 1) / elements;
-  a.chunks = a.chunks_of_plane * walk.walk.planes;
-  if (walk.by_groups) {  // the last group may be shorter
-    const Offset of_last = (walk.walk.elements_of_last + elements - 1) / elements;
+  a.walk = shape.walk;
+  a.chunks_of_plane = (shape.walk.elements + elements - 1) / elements;
+  a.chunks = a.chunks_of_plane * shape.walk.planes;
+  if (shape.by_groups) {  // the last group may be shorter
+    const Offset of_last = (shape.walk.elements_of_last + elements - 1) / elements;
     a.chunks += of_last - a.chunks_of_plane;
   }
   // A multiprocessor is left for the block that decides.

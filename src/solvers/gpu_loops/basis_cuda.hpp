@@ -14,7 +14,7 @@
 #include "heddle/kernels/basis_arguments.hpp"
 #include "heddle/row_share.hpp"
 #include "step_program.hpp"
-#include "step_walk.hpp"
+#include "step_shape.hpp"
 
 namespace heddle::cuda {
 
@@ -31,7 +31,7 @@ class DeviceBasis {
 
   /// Throws `Error` (unsupported) if a block has no room for the coefficients of so large a basis.
   DeviceBasis(const detail::MethodProgram& program, const detail::BasisStorage& storage,
-              const StepWalk<S>& walk, const Device& device);
+              const StepShape<S>& shape, const Device& device);
 
   /// Number of doubles that it allocates. `groups`: number of groups of 256 rows, if ranks share
   /// the rows.

@@ -19,7 +19,7 @@
 #include "queued_systems_cuda.hpp"
 #include "spmv/kernel_library_cuda.hpp"
 #include "step_places_cuda.hpp"
-#include "step_walk.hpp"
+#include "step_shape.hpp"
 
 namespace heddle::cuda {
 
@@ -34,21 +34,21 @@ class DeviceLoop final : public detail::MethodLoop<S> {
       : parts_(std::move(parts)),
         program_(parts_.program),
         product_(make_queued_product(*parts_.matrix, product_of_loop(program_))),
-        walk_(program_, product_->shape(), has_ranks(*parts_.matrix)),
+        shape_(program_, product_->shape(), has_ranks(*parts_.matrix)),
         rows_(parts_.preconditioner.rows),
         graph_(parts_.device, parts_.form, parts_.systems.size()),
         tickets_(2, parts_.device),
         is_overlapped_(product_->plan().loop.launch == KernelLaunch::overlapped &&
                        !parts_.preconditioner.queue && can_overlap_sums(parts_.device.stream())),
         places_(program_,
-                counts_of(program_, *product_, rows_ != nullptr, max_systems(), walk_.by_groups),
+                counts_of(program_, *product_, rows_ != nullptr, max_systems(), shape_.by_groups),
                 max_systems(), parts_.device) {
     const bool is_bare = rows_ == nullptr && !parts_.preconditioner.queue && max_systems() == 1;
     if (product_->plan().loop.fused_updates && is_bare) {
-      together_ = joined_updates(program_, walk_.walk, multiprocessors(parts_.device.stream()));
+      together_ = joined_updates(program_, shape_.walk, multiprocessors(parts_.device.stream()));
     }
     load();
-    if (basis_storage().most > 0) basis_.emplace(program_, basis_storage(), walk_, parts_.device);
+    if (basis_storage().most > 0) basis_.emplace(program_, basis_storage(), shape_, parts_.device);
     if (together_.chunks_of_thread > 0) {
       packets_ = Array<device::Packet>(packets_of_meeting, parts_.device);
       round_ = Array<unsigned long long>(1, parts_.device);
@@ -95,15 +95,15 @@ class DeviceLoop final : public detail::MethodLoop<S> {
     const Stream& stream = parts_.device.stream();
     const auto most = static_cast<int>(max_systems());
     const auto programs =
-        step_programs(program_, {sizeof(S), walk_.is_contiguous, rows_ != nullptr,
+        step_programs(program_, {sizeof(S), shape_.is_contiguous, rows_ != nullptr,
                                  product_->parts(most), together_.chunks_of_thread, most,
-                                 basis_storage().scalar_bytes, walk_.by_groups});
+                                 basis_storage().scalar_bytes, shape_.by_groups});
     const std::vector<std::string> joined =
         rows_ != nullptr ? joined_steps(program_) : std::vector<std::string>{};
     std::optional<KernelSource> with_rows;
     if (!joined.empty())
       with_rows = preconditioned_step_source(rows_->text(), program_, product_->parts(most), most,
-                                             walk_.by_groups);
+                                             shape_.by_groups);
     std::vector<std::future<void>> compiling;
     const auto compile = [&](const KernelSource& source) {
       compiling.push_back(std::async(std::launch::async, [&] { load_kernels(source, stream); }));
@@ -124,7 +124,7 @@ class DeviceLoop final : public detail::MethodLoop<S> {
   int iterations_of_body() const {
     if (parts_.form == LoopForm::stepped) return 1;
     return cuda::iterations_of_body(program_.iteration, has_foreign_work(), basis_storage().most,
-                                    walk_.by_groups);
+                                    shape_.by_groups);
   }
   void queue_iterations(int count, const Stream& stream) {
     for (int i = 0; i < count; ++i) {
@@ -139,7 +139,7 @@ class DeviceLoop final : public detail::MethodLoop<S> {
   /// After the end of a run the rest of a body would only do the preconditioner's own work.
   void queue_body(bool in_graph, const Flags& ends, const Stream& stream) {
     const bool ends_early =
-        in_graph && parts_.preconditioner.queue != nullptr && !basis_ && !walk_.by_groups;
+        in_graph && parts_.preconditioner.queue != nullptr && !basis_ && !shape_.by_groups;
     queue_iterations(ends_early ? 1 : iterations_of_body(), stream);
     if (!ends_early) return;
     capture_if_any_is_zero(stream, ends, [&](const Stream& rest) {
@@ -232,8 +232,8 @@ class DeviceLoop final : public detail::MethodLoop<S> {
     }
     if (sums_alone(program_, facts, i, rows_ != nullptr)) {
       launch_steps("sum_" + name_of_step(start, i), arguments_of(places_.at(start, i), start),
-                   walk_.blocks, stream);
-      places_.at(start, i).leave(turn(start), walk_.partials());
+                   shape_.blocks, stream);
+      places_.at(start, i).leave(turn(start), shape_.partials());
     }
   }
 
@@ -269,7 +269,7 @@ class DeviceLoop final : public detail::MethodLoop<S> {
     const Index rows = product_->shape().size;
     const unsigned blocks = is_together(start, i) ? together_.blocks
                             : joins(facts, i)     ? blocks_over_rows(rows)
-                                                  : walk_.blocks;
+                                                  : shape_.blocks;
     if (decides) add_sources(facts, start, i - 1, blocks, arguments, stream);
     const std::string name = name_of_step(start, i);
     if (is_together(start, i)) {
@@ -291,7 +291,7 @@ class DeviceLoop final : public detail::MethodLoop<S> {
       place.leave(turn(start), blocks);
     } else {
       launch_steps(name, arguments, blocks, stream);
-      place.leave(turn(start), walk_.partials());
+      place.leave(turn(start), shape_.partials());
     }
     if (decides) queued_.side = 1 - queued_.side;
   }
@@ -317,10 +317,10 @@ class DeviceLoop final : public detail::MethodLoop<S> {
       if (place.numbers == 0) continue;
       const int from = start ? 0 : step > decision ? 1 - queued_.turn : queued_.turn;
       const device::PartialSums& left = place.left[from];
-      if (walk_.by_groups && count == 0) to.ranks = sums_of_next_kernel(stream);
+      if (shape_.by_groups && count == 0) to.ranks = sums_of_next_kernel(stream);
       const device::PartialSums sums =
           to.ranks.group_at != nullptr ? left
-          : walk_.by_groups
+          : shape_.by_groups
               ? joined_by_ranks(place.numbers, left.parts, place.partials[from], place.total[from],
                                 stream)
               : for_every_block(place.numbers, left, blocks, place.total[from],
@@ -334,7 +334,7 @@ class DeviceLoop final : public detail::MethodLoop<S> {
   /// Arguments for the first system.
   device::StepArguments arguments_of(const StepPlace& place, bool start) const {
     device::StepArguments arguments{};
-    arguments.walk = walk_.walk;
+    arguments.walk = shape_.walk;
     arguments.state = queued_.states;
     arguments.side = queued_.side;
     arguments.partials = place.partials[turn(start)];
@@ -353,7 +353,7 @@ class DeviceLoop final : public detail::MethodLoop<S> {
   DeviceLoopParts<S> parts_;
   const MethodProgram& program_;
   std::unique_ptr<QueuedProduct<S>> product_;
-  StepWalk<S> walk_;
+  StepShape<S> shape_;
   const RowPreconditioner* rows_;  // whose work is joined with updates; may be null
   GraphLoop graph_;
   Array<unsigned> tickets_;  // for a dynamic schedule

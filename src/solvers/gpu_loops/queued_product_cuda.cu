@@ -8,7 +8,7 @@
 #include "heddle/kernels/loop.cuh"
 #include "heddle/kernels/step.cuh"
 #include "ranks_in_loop.hpp"
-#include "step_walk.hpp"
+#include "step_shape.hpp"
 
 namespace heddle::cuda {
 

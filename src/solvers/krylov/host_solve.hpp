@@ -442,7 +442,7 @@ class HostSolve {
 
   KrylovParts<S>& solver_;
   const OtherRuns* others_;
-  typename SolverFields<S>::Place& place_;
+  typename SolverFields<S>::SystemFields& place_;
   int number_of_place_;
   int system_;
   std::size_t systems_ = 1;

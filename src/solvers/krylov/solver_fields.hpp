@@ -36,7 +36,7 @@ class SolverFields {
   /// Systems that are solved side by side.
   static constexpr int max_places = Reduction<S>::width;
   /// The fields of one of them.
-  struct Place {
+  struct SystemFields {
     FieldView<S> residual;
     FieldView<S> kept;      // an earlier iterate, as good as the recurrence says
     FieldView<S> verified;  // the iterate of the least true residual so far: at first the guess
@@ -53,7 +53,7 @@ class SolverFields {
   /// Makes the places that `count` of them lack.
   void make_places(std::size_t count) {
     while (places_.size() < count) {
-      Place place{make_field(), make_field(), make_field(), {}, {}, {}};
+      SystemFields place{make_field(), make_field(), make_field(), {}, {}, {}};
       for (int k = 2; k < inputs_.method.program.vectors; ++k) {
         place.vectors.work.push_back(make_field());
       }
@@ -72,10 +72,10 @@ class SolverFields {
             0};
   }
   std::size_t places() const { return places_.size(); }
-  Place& operator[](std::size_t place) { return places_[place]; }
+  SystemFields& operator[](std::size_t place) { return places_[place]; }
   /// That of a single system, which a solver always has.
-  Place& first() { return places_.front(); }
-  const Place& first() const { return places_.front(); }
+  SystemFields& first() { return places_.front(); }
+  const SystemFields& first() const { return places_.front(); }
 
   /// The field `place.own_b` or `place.own_x`; made if it does not exist yet.
   FieldView<S>& own(std::optional<FieldView<S>>& field) {
@@ -84,7 +84,7 @@ class SolverFields {
   }
   /// A vector of the method that holds nothing between two of its iterations; without data if there
   /// is none.
-  FieldView<S> spare(const Place& place) const {
+  FieldView<S> spare(const SystemFields& place) const {
     const int image = inputs_.method.info.image;
     return image < 0 ? FieldView<S>{} : place.vectors.work[static_cast<std::size_t>(image - 2)];
   }
@@ -163,7 +163,7 @@ class SolverFields {
   const std::shared_ptr<const Basis> basis_;
   std::vector<Array<S>> storage_;
   std::vector<Array<float>> narrow_storage_;  // storage of bases
-  std::vector<Place> places_;
+  std::vector<SystemFields> places_;
   long long memory_ = 0;
 };
 

@@ -5,7 +5,7 @@
 
 #include <limits>
 
-#include "base/ones_of.hpp"
+#include "base/bit_count.hpp"
 #include "tile_rows.hpp"
 
 namespace heddle::device {
@@ -234,7 +234,7 @@ HEDDLE_INLINE void find_long_row(const Team& team, const PatternRows& p, Index r
   };
   team.each([&](int lane) {
     int count = 0;
-    for_each_word(lane, [&](int word) { count += cuda::ones_of(marked.bits[word]); });
+    for_each_word(lane, [&](int word) { count += cuda::bit_count(marked.bits[word]); });
     marked.counts[lane] = count;
   });
   team.each([&](int lane) {
@@ -247,7 +247,7 @@ HEDDLE_INLINE void find_long_row(const Team& team, const PatternRows& p, Index r
       unsigned left = marked.bits[word];
       marked.bits[word] = 0;
       for (; to != nullptr && left != 0; left &= left - 1) {
-        *to++ = word * word_bits + cuda::ones_of((left & (0u - left)) - 1);
+        *to++ = word * word_bits + cuda::bit_count((left & (0u - left)) - 1);
       }
     });
   });

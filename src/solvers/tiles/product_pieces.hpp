@@ -5,7 +5,7 @@
 #include <span>
 
 #include "heddle/array.hpp"
-#include "product_rows.hpp"
+#include "tile_product_rows.hpp"
 
 namespace heddle::detail {
 

@@ -8,7 +8,7 @@
 
 #include "base/unset_array.hpp"
 #include "entry_tiles.hpp"
-#include "heddle/detail/row_products.hpp"
+#include "heddle/detail/matrix_product_rows.hpp"
 #include "matrix/stored_rows.hpp"
 
 namespace heddle::detail {

@@ -1,5 +1,5 @@
 // Patterns of products and adjoints of sparse matrices, found by a GPU. They equal those of the CPU
-// (heddle/detail/row_products.hpp, tile_products.hpp), number by number.
+// (heddle/detail/matrix_product_rows.hpp, tile_products.hpp), number by number.
 #pragma once
 
 #include "heddle/array.hpp"

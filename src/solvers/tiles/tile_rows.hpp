@@ -3,7 +3,7 @@
 // `Team::each` ends a phase.
 #pragma once
 
-#include "product_rows.hpp"
+#include "tile_product_rows.hpp"
 
 namespace heddle::device {
 

@@ -193,7 +193,7 @@ Index first_row_without_inverse(const AnyMatrix& matrix, const Device& device, I
       const Offset i = find(pattern, row, first_row + row);
       if (i < 0 || entries.is_singular(i)) seen = row;
     };
-    first = parallel_least(device.stream().threads, pattern.rows, pattern.rows, look_at_row);
+    first = parallel_min(device.stream().threads, pattern.rows, pattern.rows, look_at_row);
   });
   return first;
 }

@@ -1,4 +1,4 @@
-#include "heddle/detail/row_products.hpp"
+#include "heddle/detail/matrix_product_rows.hpp"
 
 #include <algorithm>
 #include <cstdint>

@@ -1,8 +1,8 @@
-#include "heddle/detail/gpu_product.hpp"
+#include "heddle/detail/computed_matrix.hpp"
 
 #include <string>
 
-#include "gpu_product_cuda.hpp"
+#include "computed_matrix_cuda.hpp"
 #include "heddle/config.hpp"
 #include "heddle/device.hpp"
 #include "heddle/error.hpp"

@@ -2,7 +2,7 @@
 // builds with CUDA.
 #pragma once
 
-#include "heddle/detail/gpu_product.hpp"
+#include "heddle/detail/computed_matrix.hpp"
 
 namespace heddle::cuda {
 

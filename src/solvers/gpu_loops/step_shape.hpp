@@ -49,9 +49,9 @@ inline constexpr unsigned max_blocks_over_groups =
 /// The shape of kernels over a field, whose layout is the one that `GroupedChunk` needs if its
 /// partial sums are to be those of groups of rows.
 template <class S>
-struct StepWalk {
-  StepWalk(const detail::MethodProgram& program, const FieldView<S>& field,
-           bool over_groups = false)
+struct StepShape {
+  StepShape(const detail::MethodProgram& program, const FieldView<S>& field,
+            bool over_groups = false)
       : by_groups(over_groups) {
     const Offset filling = filling_of(program);
     const auto over = [&]<Ring R>() {
@@ -113,7 +113,7 @@ template <class S>
 PartialCounts counts_of(const detail::MethodProgram& program, const QueuedProduct<S>& product,
                         bool joins, std::size_t systems, bool by_groups) {
   return {product.partials(static_cast<int>(systems)),
-          Offset(StepWalk<S>(program, product.shape(), by_groups).partials()),
+          Offset(StepShape<S>(program, product.shape(), by_groups).partials()),
           joins ? blocks_over_rows(product.shape().size) : 0};
 }
 

@@ -1,4 +1,4 @@
-#include "gpu_product_cuda.hpp"
+#include "computed_matrix_cuda.hpp"
 
 #include <optional>
 #include <span>
@@ -13,7 +13,7 @@
 
 namespace heddle::cuda {
 
-namespace gpu_product {
+namespace computed_matrix {
 
 using heddle::detail::ComputedMatrix, heddle::detail::EntryTile;
 
@@ -175,20 +175,20 @@ class Adjoint final : public ComputedMatrix {
   std::optional<Values> given_;
 };
 
-}  // namespace gpu_product
+}  // namespace computed_matrix
 
 std::shared_ptr<heddle::detail::ComputedMatrix> make_product(const PatternView& a,
                                                              const heddle::detail::EntryTile& of_a,
                                                              const PatternView& b,
                                                              const heddle::detail::EntryTile& of_b,
                                                              const Device& device) {
-  return std::make_shared<gpu_product::Product>(a, of_a, b, of_b, device);
+  return std::make_shared<computed_matrix::Product>(a, of_a, b, of_b, device);
 }
 
 std::shared_ptr<heddle::detail::ComputedMatrix> make_adjoint(const PatternView& a,
                                                              const heddle::detail::EntryTile& of_a,
                                                              const Device& device) {
-  return std::make_shared<gpu_product::Adjoint>(a, of_a, device);
+  return std::make_shared<computed_matrix::Adjoint>(a, of_a, device);
 }
 
 }  // namespace heddle::cuda

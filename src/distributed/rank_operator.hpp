@@ -19,11 +19,11 @@ namespace heddle::detail {
 /// like those of another. Each row is multiplied whole, with its entries as they are given: a
 /// product has the same bits for any number of ranks. Products are collective.
 template <class S>
-class RankTransfer final : public LinearOperator<S> {
+class RankOperator final : public LinearOperator<S> {
  public:
   /// `rows`: this rank's rows among those of `of_rows`. `given_up`: that of `RankSums`, for
   /// products that may be captured; or null. Without values yet. Collective.
-  RankTransfer(const DistributedOperator<S>& of_rows, const DistributedOperator<S>& of_columns,
+  RankOperator(const DistributedOperator<S>& of_rows, const DistributedOperator<S>& of_columns,
                const EntryTableHandle<S>& entry, const RankRows& rows, const Plan& plan,
                const Device& device, const int* given_up = nullptr)
       : ranks_(of_rows.ranks()),

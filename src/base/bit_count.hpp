@@ -5,7 +5,7 @@
 
 namespace heddle::cuda {
 
-HEDDLE_INLINE int ones_of(unsigned long long bits) {
+HEDDLE_INLINE int bit_count(unsigned long long bits) {
 #ifdef __CUDA_ARCH__
   return __popcll(bits);
 #else
