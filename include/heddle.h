@@ -284,7 +284,7 @@ HEDDLE_API heddle_status heddle_operator_from_callback_on(
     heddle_entry entry, heddle_precision precision, heddle_apply apply, void *user,
     heddle_operator **result);
 /* A*, which multiplies with the values that A has at the time, as its preconditioners do. The named
- * preconditioners of the adjoint of a tree are those that need no entries. */
+ * preconditioners of the adjoint of a tree, and of the adjoint's adjoint, need no entries. */
 HEDDLE_API heddle_status heddle_operator_adjoint(const heddle_operator *A,
                                                  heddle_operator **adjoint);
 /* A + sigma I, likewise; its named preconditioners are those that need no entries. */

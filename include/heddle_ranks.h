@@ -38,7 +38,7 @@ HEDDLE_API int32_t heddle_communicator_size(const heddle_communicator *ranks);
  * This call, and all calls that make objects from the operator, multiply or solve with them, are
  * collective: every rank makes them in the same order. A call that fails on one rank fails on all,
  * and so do later ones. After the body has returned they are refused. There is no adjoint, and no
- * enqueuing. Preconditioners are multigrid and those that need no entries except the diagonal's.
+ * enqueuing. Preconditioners are all that are named by a text.
  * Coordinates and candidates of multigrid are those of the rows of all ranks, in the matrix's
  * order. */
 HEDDLE_API heddle_status heddle_operator_distribute(heddle_communicator *ranks,

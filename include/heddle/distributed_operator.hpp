@@ -76,6 +76,7 @@ class HEDDLE_EXPORT DistributedOperator final : public LinearOperator<S>,
   const detail::SlicedOperator<S>& diagonal() const;
 
   const detail::StoredEntries<S>* stored_entries() const override { return this; }
+  bool has_inverses() const override { return diagonal().has_inverses(); }
   detail::SlicedOperator<S> sliced_diagonal() const override { return diagonal(); }
   /// Throws `Error` (unsupported): each rank has its own rows only, see `entries`.
   detail::SlicedOperator<S> sliced() const override;

@@ -19,7 +19,6 @@
 #include "heddle/coo.hpp"
 #include "heddle/csr.hpp"
 #include "heddle/detail/component_rules.hpp"
-#include "heddle/detail/copied_entries.hpp"
 #include "heddle/detail/trees/tree_building_cuda.hpp"
 #include "heddle/detail/trees/tree_diagonal.hpp"
 #include "heddle/detail/trees/tree_edit.hpp"
@@ -135,10 +134,10 @@ class HEDDLE_EXPORT HierarchicalMatrix final
   }
 
   const detail::StoredEntries<scalar>* stored_entries() const override { return this; }
-  /// Copies in sliced storage, which all handles of this matrix share.
+  bool has_inverses() const override { return has_inverse<E>; }
   detail::SlicedOperator<scalar> sliced_diagonal() const override;
   detail::SlicedOperator<scalar> sliced() const override;
-  long long copied_bytes() const override { return copies().bytes(); }
+  bool makes_copies() const override { return true; }
   std::shared_ptr<const LinearOperator<scalar>> handle() const override {
     const auto same = std::make_shared<HierarchicalMatrix>(*this);
     same->separate();
@@ -227,10 +226,6 @@ class HEDDLE_EXPORT HierarchicalMatrix final
     return {values, int{sizeof(stored_scalar_t<E>)},
             order == column_major ? detail::components_by_rows<E>() : std::vector<int>{}};
   }
-  detail::CopiedEntries<scalar>& copies() const {
-    static_cast<void>(this->scheduled());  // refuses a moved-from handle
-    return *copies_;
-  }
   /// True if a GPU can make edits; `adds` says whether they add to entries.
   static bool is_edited_on_gpu(bool adds);
   void check_views(const EditViews<E>& edits) const;
@@ -240,9 +235,6 @@ class HEDDLE_EXPORT HierarchicalMatrix final
                                          bool adjoint_of_b) const;
   template <class C>
   HierarchicalMatrix plus(C alpha, C beta, const HierarchicalMatrix& B, bool adjoint_of_b) const;
-
-  std::shared_ptr<detail::CopiedEntries<scalar>> copies_ =
-      std::make_shared<detail::CopiedEntries<scalar>>();
 };
 
 template <class E>
@@ -312,11 +304,11 @@ std::vector<Triplet<E>> HierarchicalMatrix<E>::to_triplets() const {
 
 template <class E>
 detail::SlicedOperator<vector_scalar_t<E>> HierarchicalMatrix<E>::sliced_diagonal() const {
-  return copies().diagonal([&] { return Operator<E>(diagonal(), Plan{}, this->device()); });
+  return Operator<E>(diagonal(), Plan{}, this->device());
 }
 template <class E>
 detail::SlicedOperator<vector_scalar_t<E>> HierarchicalMatrix<E>::sliced() const {
-  return copies().all([&] { return Operator<E>(to_csr(), Plan{}, this->device()); });
+  return Operator<E>(to_csr(), Plan{}, this->device());
 }
 
 #define HEDDLE_EXTERN_HIERARCHICAL(...)                                              \

@@ -23,9 +23,9 @@ AnyEigenSolver::AnyEigenSolver(const AnyLinearOperator& system, const AnyLinearO
                   mass->visit([](const auto& M) -> AnyLinearOperator::Matrix { return M; })));
             }
             const OperatorReference<S> matrix(A);
-            return std::make_unique<Lobpcg<S>>(matrix, std::move(of_mass),
-                                               make_preconditioner<S>(matrix, preconditioner),
-                                               options);
+            return std::make_unique<Lobpcg<S>>(
+                matrix, std::move(of_mass), make_preconditioner<S>(matrix, preconditioner, facts_),
+                options);
           })) {}
 
 EigenReport AnyEigenSolver::solve(std::span<AnyField> x) {

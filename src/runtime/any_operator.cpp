@@ -72,11 +72,5 @@ std::optional<AnyOperator> AnyLinearOperator::sliced() const {
     return stored != nullptr ? std::optional(AnyOperator(entry_, *stored)) : std::nullopt;
   });
 }
-long long AnyLinearOperator::copied_bytes() const {
-  return visit([](const auto& A) {
-    const auto* const entries = A->stored_entries();
-    return entries != nullptr ? entries->copied_bytes() : 0LL;
-  });
-}
 
 }  // namespace heddle

@@ -84,8 +84,8 @@ AnySolver::AnySolver(const AnyLinearOperator& matrix, const MethodInfo& method,
     : parts_(matrix.visit(
           [&]<class S>(const std::shared_ptr<const LinearOperator<S>>& A) -> decltype(parts_) {
             const auto solved = shifted_or_same<S>(A, shift);
-            return make<S>(solved, method,
-                           make_preconditioner<S>(solved, preconditioner, &multigrid_), options);
+            return make<S>(solved, method, make_preconditioner<S>(solved, preconditioner, facts_),
+                           options);
           })) {}
 
 void AnySolver::refine(const AnyOperator& matrix, const ComposedChoice& preconditioner) {

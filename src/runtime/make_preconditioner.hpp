@@ -1,7 +1,6 @@
 // Makes the preconditioner that options name.
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -22,10 +21,11 @@ namespace heddle {
 /// Null where entries define no inverse, or a diagonal entry has none.
 template <class S>
 std::shared_ptr<Preconditioner<S>> make_jacobi_or_none(const detail::StoredEntries<S>& entries) {
+  if (!entries.has_inverses()) return nullptr;
   try {
     return detail::jacobi_of(entries);
   } catch (const Error& error) {
-    if (error.kind() != ErrorKind::singular && error.kind() != ErrorKind::unsupported) throw;
+    if (error.kind() != ErrorKind::singular) throw;
     return nullptr;
   }
 }
@@ -33,33 +33,30 @@ std::shared_ptr<Preconditioner<S>> make_jacobi_or_none(const detail::StoredEntri
 /// `iterations` iterations of a solver with Jacobi.
 template <template <class> class Solver, class S>
 std::shared_ptr<Preconditioner<S>> make_inner_solver(const OperatorReference<S>& matrix,
+                                                     const detail::StoredEntries<S>& entries,
                                                      int iterations) {
   SolverOptions options;
   options.max_iterations = options.restart = iterations;
-  auto solver = std::make_shared<Solver<S>>(matrix, detail::jacobi_of(*matrix->stored_entries()),
-                                            std::move(options));
+  auto solver = std::make_shared<Solver<S>>(matrix, detail::jacobi_of(entries), std::move(options));
   return std::make_shared<SolverPreconditioner<S>>(std::move(solver));
 }
-
-/// Returns the report of a multigrid among the parts; empty if there is none.
-using MultigridReporter = std::function<MultigridReport()>;
 
 template <class S>
 std::shared_ptr<Preconditioner<S>> make_multigrid(const detail::StoredEntries<S>& entries,
                                                   int degree, const MultigridChoice& choice,
-                                                  MultigridReporter* reporter) {
+                                                  PreconditionerFacts& facts) {
   detail::MadeMultigrid<S> made = detail::multigrid_of(entries, degree, choice);
-  if (reporter != nullptr) *reporter = std::move(made.report);
+  facts.multigrid = std::move(made.report);
   return std::move(made.preconditioner);
 }
 
 /// One part, or null for none. Polynomials are of the matrix scaled by Jacobi.
 template <class S>
 std::shared_ptr<Preconditioner<S>> make_part(const OperatorReference<S>& matrix,
+                                             const detail::StoredEntries<S>& entries,
                                              const PreconditionerChoice& choice,
                                              const MultigridChoice& of_multigrid,
-                                             MultigridReporter* reporter) {
-  const detail::StoredEntries<S>& entries = *matrix->stored_entries();
+                                             PreconditionerFacts& facts) {
   switch (choice.kind) {
     case PreconditionerKind::automatic:
       return make_jacobi_or_none(entries);
@@ -77,11 +74,11 @@ std::shared_ptr<Preconditioner<S>> make_part(const OperatorReference<S>& matrix,
     case PreconditionerKind::isai:
       return detail::inverse_of(entries, choice);
     case PreconditionerKind::cr:
-      return make_inner_solver<ConjugateResidual>(matrix, choice.number);
+      return make_inner_solver<ConjugateResidual>(matrix, entries, choice.number);
     case PreconditionerKind::gmres:
-      return make_inner_solver<Gmres>(matrix, choice.number);
+      return make_inner_solver<Gmres>(matrix, entries, choice.number);
     case PreconditionerKind::multigrid:
-      return make_multigrid(entries, choice.number, of_multigrid, reporter);
+      return make_multigrid(entries, choice.number, of_multigrid, facts);
   }
   return nullptr;
 }
@@ -131,13 +128,26 @@ std::shared_ptr<Preconditioner<S>> compose(const OperatorReference<S>& matrix,
 template <class S>
 std::shared_ptr<Preconditioner<S>> make_preconditioner(const OperatorReference<S>& matrix,
                                                        const ComposedChoice& choice,
-                                                       MultigridReporter* reporter = nullptr) {
-  const bool has_entries = matrix->stored_entries() != nullptr;
-  if (!has_entries) check_needs_no_entries(choice);
-  return compose<S>(matrix, choice, [&](const PreconditionerChoice& part) {
-    return has_entries ? make_part(matrix, part, choice.multigrid, reporter)
-                       : make_part_of_products(matrix, part);
+                                                       PreconditionerFacts& facts) {
+  const detail::StoredEntries<S>* const stored = matrix->stored_entries();
+  if (stored == nullptr) {
+    check_needs_no_entries(choice);
+    return compose<S>(matrix, choice, [&](const PreconditionerChoice& part) {
+      return make_part_of_products(matrix, part);
+    });
+  }
+  const detail::EntriesOfParts<S> entries(*stored, choice.is_of_all_entries());
+  auto made = compose<S>(matrix, choice, [&](const PreconditionerChoice& part) {
+    return make_part<S>(matrix, entries, part, choice.multigrid, facts);
   });
+  facts.copied_bytes = entries.copied_bytes();
+  return made;
+}
+template <class S>
+std::shared_ptr<Preconditioner<S>> make_preconditioner(const OperatorReference<S>& matrix,
+                                                       const ComposedChoice& choice) {
+  PreconditionerFacts facts;
+  return make_preconditioner(matrix, choice, facts);
 }
 
 /// A, or A + shift I, which is not stored.

@@ -115,7 +115,8 @@ void check_needs_no_entries(const PreconditionerChoice& choice) {
     others += (others.empty() ? "" : ", ") + std::string(row.name);
   }
   refuse("the preconditioner " + std::string(choice.info().name) +
-         " is made from the matrix's entries, and would not fit A + sigma I; choose one of " +
+         " is made from stored entries, which this operator lacks, as A + sigma I does; choose one "
+         "of " +
          others);
 }
 

@@ -1,3 +1,4 @@
+// Optimised in full.
 #include "heddle/refined_solver.hpp"
 
 #include <algorithm>
@@ -74,7 +75,7 @@ RefinedSolver::RefinedSolver(OperatorReference<float> narrow,
   const LinearOperator<double>& A = wide_->matrix();
   check_same_system(*narrow, A);
   have_same_layout_ = narrow->vector_layout() == A.vector_layout() &&
-               detail::in_basis(narrow->row_basis(), A.row_basis());
+                      detail::in_basis(narrow->row_basis(), A.row_basis());
   narrow_ = narrow_solver(Parts<double>::of(*wide_).inputs.method.info, std::move(narrow),
                           std::move(preconditioner), options_over_floats(wide_->options()));
   if (!have_same_layout_) {

@@ -1,5 +1,5 @@
 // Programs of a multigrid cycle compile for the levels' entries and layouts; no GPU is needed.
-#include "solvers/multigrid/cycle_program.hpp"
+#include "solvers/cycles/cycle_program.hpp"
 
 #include <gtest/gtest.h>
 

@@ -110,6 +110,7 @@ class PairSolver {
     } catch (const Error& error) {
       throw_with_advice(error);
     }
+    found_.storage.copied_bytes = solver_->copied_bytes();
   }
 
   const EigenCommand& options_;

@@ -81,7 +81,7 @@ AnyLinearOperator OneProcess::store_mass(const AnyMatrix& mass) {
     mass_tree_memory_ = std::move(tree.memory);
     return std::move(tree.matrix);
   }
-  const AnyOperator sliced(mass, *matrix_->sliced());
+  const AnyOperator sliced(mass, matrix_->sliced().value());
   mass_memory_ = sliced.memory().total();
   return sliced;
 }
@@ -91,9 +91,7 @@ long long OneProcess::mass_memory() const {
 }
 
 void OneProcess::tell(StorageFacts& facts) const {
-  if (!tree_memory_) return;
-  facts.tree_memory = tree_memory_();
-  facts.copied_bytes = matrix_->copied_bytes();
+  if (tree_memory_) facts.tree_memory = tree_memory_();
 }
 
 FieldsWanted OneProcess::rows_of_all(bool are_of_columns) const {

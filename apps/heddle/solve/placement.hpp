@@ -92,7 +92,7 @@ class OneProcess : public Placement {
 
   void store(const AnyMatrix& matrix, TreeUse use, StorageFacts& facts,
              const std::function<void()>& act) override;
-  bool may_store_again() const override { return true; }
+  bool may_store_again() const override { return !storage_.is_hierarchical(); }
   AnyLinearOperator store_mass(const AnyMatrix& mass) override;
   long long mass_memory() const override;
   void tell(StorageFacts& facts) const override;

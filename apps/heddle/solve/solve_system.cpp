@@ -31,7 +31,7 @@ class SystemSolve {
 
   int run(const std::function<void()>& stored) {
     Stopwatch building;
-    build();
+    build(stored);
     stored();
     outcome_.build_seconds = building.seconds();
     const RightHandSide& given = right_hand_side();
@@ -39,6 +39,7 @@ class SystemSolve {
     placement_.tell(outcome_.storage);
     outcome_.hierarchy = solver_->multigrid();
     outcome_.narrow_memory = solver_->narrow_memory();
+    outcome_.storage.copied_bytes = solver_->copied_bytes();
     Report& report = outcome_.reports[outcome_.reported];
     report.bytes_per_iteration = placement_.total(report.bytes_per_iteration);
     gather(given.exact, x);
@@ -49,8 +50,12 @@ class SystemSolve {
  private:
   double tolerance() const { return tolerance_of(options_, outcome_.precision); }
 
-  void build() {
-    placement_.store(chosen_.matrix, TreeUse::product, outcome_.storage, [this] { make_solver(); });
+  /// Calls `stored` as soon as the matrix that was read is not needed any more.
+  void build(const std::function<void()>& stored) {
+    placement_.store(chosen_.matrix, TreeUse::product, outcome_.storage, [&] {
+      if (!placement_.may_store_again()) stored();
+      make_solver();
+    });
     const AnyLinearOperator& A = placement_.matrix();
     if (outcome_.method.looks_at_products(A, options_.shift)) make_solver();
   }
@@ -61,7 +66,7 @@ class SystemSolve {
       solver_.emplace(placement_.matrix(), *outcome_.method.method, chosen_.preconditioner,
                       settings_, options_.shift);
       if (options_.has_narrow_fields()) {
-        solver_->refine(*placement_.matrix().sliced(), chosen_.preconditioner);
+        solver_->refine(placement_.matrix().sliced().value(), chosen_.preconditioner);
       }
     } catch (const Error& error) {
       throw_with_advice(error);

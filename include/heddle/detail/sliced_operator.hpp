@@ -188,6 +188,7 @@ class HEDDLE_EXPORT SlicedOperator : public LinearOperator<S>, public StoredEntr
   long long bytes_of_product() const override;
 
   const StoredEntries<S>* stored_entries() const override { return this; }
+  bool has_inverses() const override { return entry().invert_diagonal != nullptr; }
   SlicedOperator sliced_diagonal() const override { return *this; }
   SlicedOperator sliced() const override { return *this; }
 

@@ -25,19 +25,23 @@ struct MadeMultigrid {
 };
 
 /// A base of operators that store entries, next to `LinearOperator`, whose `stored_entries` returns
-/// it. A storage states its entries, and preconditioners are made from them. One that makes its
-/// own, as ranks do together, overrides the functions that return none here.
+/// it, as that of its `handle` does. A storage states its entries, and preconditioners are made
+/// from them. One that makes its own, as ranks do together, overrides the functions that return
+/// none here; then all three may be collective.
 template <class S>
 class HEDDLE_EXPORT StoredEntries {
  public:
   virtual ~StoredEntries() = default;
 
-  /// At least the entries on the diagonal, in sliced storage and in the operator's basis.
+  /// False if the entry defines no inverse.
+  virtual bool has_inverses() const = 0;
+  /// At least the entries on the diagonal, in sliced storage and in the operator's basis: the
+  /// storage itself, whose `generation` follows new values, or a copy if values never change.
   virtual SlicedOperator<S> sliced_diagonal() const = 0;
   /// All entries, likewise. Throws `Error` (unsupported) if no process has all of them.
   virtual SlicedOperator<S> sliced() const = 0;
-  /// Bytes of the copies in sliced storage that this matrix has handed out and keeps.
-  virtual long long copied_bytes() const { return 0; }
+  /// True if each call of these two makes a copy.
+  virtual bool makes_copies() const { return false; }
 
   virtual std::shared_ptr<Preconditioner<S>> jacobi() const { return nullptr; }
   /// Block Jacobi, FSAI or ISAI.

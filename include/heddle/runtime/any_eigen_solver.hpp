@@ -23,6 +23,8 @@ class HEDDLE_EXPORT AnyEigenSolver {
   EigenReport solve(std::span<AnyField> x);
   /// Bytes of the solver, excluding those of operators and the preconditioner.
   long long memory() const;
+  /// Like `AnySolver::copied_bytes`.
+  long long copied_bytes() const { return facts_.copied_bytes; }
 
   /// The solver itself, for fields in any order and memory. Throws `Error` (size_mismatch) unless S
   /// is the operator's scalar.
@@ -32,6 +34,7 @@ class HEDDLE_EXPORT AnyEigenSolver {
   }
 
  private:
+  PreconditionerFacts facts_;
   std::variant<std::unique_ptr<Lobpcg<float>>, std::unique_ptr<Lobpcg<double>>> solver_;
 };
 

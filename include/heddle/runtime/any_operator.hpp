@@ -180,9 +180,6 @@ class HEDDLE_EXPORT AnyLinearOperator {
   }
   /// The operator itself if it is a matrix in sliced storage.
   std::optional<AnyOperator> sliced() const;
-  /// Bytes of the entries that it keeps in sliced storage for preconditioners, in addition to its
-  /// own storage.
-  long long copied_bytes() const;
 
   /// Fields in the user's order for y (rows) and x (columns).
   AnyField row_field() const;

@@ -61,8 +61,11 @@ class HEDDLE_EXPORT AnySolver {
 
   /// The report of the multigrid in the preconditioner; none without one.
   std::optional<MultigridReport> multigrid() const {
-    return multigrid_ ? std::optional(multigrid_()) : std::nullopt;
+    return facts_.multigrid ? std::optional(facts_.multigrid()) : std::nullopt;
   }
+  /// Bytes of the entries that the preconditioner keeps in sliced storage, if the matrix has
+  /// another.
+  long long copied_bytes() const { return facts_.copied_bytes; }
   /// Bytes of the matrix in floats that `refine` has made; 0 without it.
   long long narrow_memory() const { return narrow_memory_; }
   bool is_refined() const { return is_refined_; }
@@ -102,7 +105,7 @@ class HEDDLE_EXPORT AnySolver {
                        const SolverOptions& options);
   [[noreturn]] static void refuse_block();
 
-  std::function<MultigridReport()> multigrid_;
+  PreconditionerFacts facts_;
   std::variant<Parts<float>, Parts<double>> parts_;
   long long narrow_memory_ = 0;
   bool is_refined_ = false;

@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "heddle/detail/copied_entries.hpp"
+#include "heddle/detail/sliced_operator.hpp"
 #include "heddle/detail/trees/tree_operator.hpp"
 #include "heddle/export.hpp"
 #include "heddle/hierarchical_memory.hpp"
@@ -60,9 +60,10 @@ class HEDDLE_EXPORT DefinedTree final : public detail::DefinedTreeOperator<S>,
 
   // The same as in `HierarchicalMatrix<E>`.
   const detail::StoredEntries<S>* stored_entries() const override { return this; }
+  bool has_inverses() const override;
   detail::SlicedOperator<S> sliced_diagonal() const override;
   detail::SlicedOperator<S> sliced() const override;
-  long long copied_bytes() const override { return copies().bytes(); }
+  bool makes_copies() const override { return true; }
   std::shared_ptr<const LinearOperator<S>> handle() const override;
 
   /// alpha A + beta B at every place that either has, or alpha A + beta B*. Both have one and the
@@ -72,13 +73,6 @@ class HEDDLE_EXPORT DefinedTree final : public detail::DefinedTreeOperator<S>,
 
  private:
   DefinedTree(detail::Tree tree, const DefinedTree& before);
-
-  detail::CopiedEntries<S>& copies() const {
-    static_cast<void>(this->scheduled());  // refuses a moved-from handle
-    return *copies_;
-  }
-
-  std::shared_ptr<detail::CopiedEntries<S>> copies_ = std::make_shared<detail::CopiedEntries<S>>();
 };
 
 extern template class DefinedTree<float>;

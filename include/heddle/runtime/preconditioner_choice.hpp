@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -133,8 +134,14 @@ class HEDDLE_EXPORT ComposedChoice {
   std::vector<Product> terms_;
 };
 
-/// Throws `Error` (usage) for a part that is made from stored entries, which A + sigma I does not
-/// have.
+/// Facts of a preconditioner that was made from its choice.
+struct PreconditionerFacts {
+  std::function<MultigridReport()> multigrid;  // the report of the last multigrid among its parts
+  long long copied_bytes = 0;  // entries that it keeps in sliced storage if the matrix has another
+};
+
+/// Throws `Error` (usage) for a part that is made from stored entries, for an operator that has
+/// none, such as A + sigma I.
 HEDDLE_EXPORT void check_needs_no_entries(const ComposedChoice& choice);
 
 /// The table as help describes it: "none, jacobi".

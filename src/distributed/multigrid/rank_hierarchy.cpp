@@ -10,7 +10,8 @@
 #include "distributed/exchange/root_exchange.hpp"
 #include "distributed/exchange/rows_in_order.hpp"
 #include "heddle/detail/reduction.hpp"
-#include "solvers/multigrid/level_cycle.hpp"
+#include "solvers/cycles/level_cycle.hpp"
+#include "solvers/multigrid/composed_cycle.hpp"
 
 namespace heddle::detail {
 

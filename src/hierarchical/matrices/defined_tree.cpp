@@ -140,17 +140,19 @@ DefinedMatrix<S> DefinedTree<S>::to_rows() const {
 }
 
 template <class S>
+bool DefinedTree<S>::has_inverses() const {
+  return detail::defined_entry_table<S>(this->definition())->invert_diagonal != nullptr;
+}
+template <class S>
 detail::SlicedOperator<S> DefinedTree<S>::sliced_diagonal() const {
-  return copies().diagonal([&] {
-    const int K = this->definition()->size();
-    const DefinedMatrix<S> diagonal(this->definition(),
-                                    detail::read_diagonal<S>(this->tree(), K, this->team()));
-    return DefinedOperator<S>(diagonal, Plan{}, this->device());
-  });
+  const int K = this->definition()->size();
+  const DefinedMatrix<S> diagonal(this->definition(),
+                                  detail::read_diagonal<S>(this->tree(), K, this->team()));
+  return DefinedOperator<S>(diagonal, Plan{}, this->device());
 }
 template <class S>
 detail::SlicedOperator<S> DefinedTree<S>::sliced() const {
-  return copies().all([&] { return DefinedOperator<S>(to_rows(), Plan{}, this->device()); });
+  return DefinedOperator<S>(to_rows(), Plan{}, this->device());
 }
 
 template <class S>

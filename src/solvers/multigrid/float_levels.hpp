@@ -11,7 +11,7 @@
 #include "heddle/runtime/defined_operator.hpp"
 #include "heddle/runtime/entry_kind.hpp"
 #include "hierarchy.hpp"
-#include "level_cycle.hpp"
+#include "solvers/cycles/level_cycle.hpp"
 #include "solvers/operators/operator_in_floats.hpp"
 #include "solvers/preconditioners/preconditioner_fields.hpp"
 

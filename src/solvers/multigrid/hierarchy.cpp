@@ -3,8 +3,9 @@
 #include <utility>
 #include <vector>
 
-#include "cycle_cuda.hpp"
-#include "level_cycle.hpp"
+#include "composed_cycle.hpp"
+#include "solvers/cycles/cycle_cuda.hpp"
+#include "solvers/cycles/level_cycle.hpp"
 #include "solvers/preconditioners/preconditioner_fields.hpp"
 
 namespace heddle::detail {

@@ -10,7 +10,7 @@
 #include "coloured_rows.hpp"
 #include "heddle/detail/sliced_jacobi.hpp"
 #include "heddle/polynomial.hpp"
-#include "number_cycle.hpp"
+#include "solvers/cycles/number_cycle.hpp"
 #include "solvers/tiles/level_spectrum.hpp"
 #include "solvers/tiles/tile_products.hpp"
 

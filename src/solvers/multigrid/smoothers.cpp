@@ -3,7 +3,7 @@
 #include <utility>
 #include <vector>
 
-#include "level_cycle.hpp"
+#include "solvers/cycles/level_cycle.hpp"
 #include "solvers/operators/spectrum.hpp"
 #include "solvers/preconditioners/chebyshev_numbers.hpp"
 #include "solvers/tiles/level_spectrum.hpp"

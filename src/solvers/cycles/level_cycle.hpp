@@ -1,16 +1,15 @@
 // The cycle of a multigrid: its text for one level, which products of numbers (number_cycle.hpp)
-// and steps on a GPU (cycle_steps_cuda.cpp) also execute; its execution by operators, whose rows
-// ranks may share; and the V-, W- and K-cycles that are composed from levels.
+// and steps on a GPU (cycle_steps_cuda.cpp) also execute, and its execution by operators, whose
+// rows ranks may share.
 #pragma once
 
 #include <memory>
 #include <utility>
 #include <vector>
 
-#include "flexible_cycle.hpp"
 #include "heddle/composed_preconditioner.hpp"
 #include "heddle/config.hpp"
-#include "heddle/multigrid.hpp"
+#include "heddle/detail/sliced_operator.hpp"
 #include "heddle/preconditioner.hpp"
 #include "solvers/operators/applies_in_graph.hpp"
 #include "solvers/operators/operator_checks.hpp"
@@ -164,7 +163,7 @@ void check_cycle_field(const SlicedOperator<S>& matrix, const FieldView<T>& fiel
 template <class S>
 std::shared_ptr<Preconditioner<S>> repeated(const LinearOperator<S>& matrix,
                                             std::shared_ptr<Preconditioner<S>> part, int sweeps) {
-  if (sweeps == 1) return part;
+  if (sweeps <= 1) return part;
   return std::make_shared<MultiplicativePreconditioner<S>>(
       matrix, std::vector(static_cast<std::size_t>(sweeps), std::move(part)));
 }
@@ -177,29 +176,6 @@ std::shared_ptr<Preconditioner<S>> cycle_of_smoothers(const LinearOperator<S>& m
   if (before == after) return before;
   return std::make_shared<MultiplicativePreconditioner<S>>(
       matrix, std::vector{std::move(before), std::move(after)});
-}
-
-/// The cycle of `levels` levels, composed upwards from `cycle`, that of the coarsest level.
-/// `matrix_of(l)` is the matrix of level l, and `level_cycle(l, coarse)` the cycle of level l over
-/// that of the next coarser one, which a W-cycle applies twice, and a K-cycle uses as the
-/// directions of a Krylov method.
-template <class S, class MatrixOf, class LevelCycleOf>
-std::shared_ptr<Preconditioner<S>> compose_cycle(Cycle kind, std::size_t levels,
-                                                 std::shared_ptr<Preconditioner<S>> cycle,
-                                                 const MatrixOf& matrix_of,
-                                                 const LevelCycleOf& level_cycle) {
-  for (std::size_t l = levels - 1; l > 0; --l) {
-    const bool is_coarsest = l + 1 == levels;
-    if (kind == Cycle::w && !is_coarsest) {
-      cycle = std::make_shared<MultiplicativePreconditioner<S>>(matrix_of(l),
-                                                                std::vector{cycle, cycle});
-    }
-    if (kind == Cycle::k && !is_coarsest) {
-      cycle = std::make_shared<FlexibleCycle<S>>(matrix_of(l), std::move(cycle));
-    }
-    cycle = level_cycle(l - 1, std::move(cycle));
-  }
-  return cycle;
 }
 
 }  // namespace heddle::detail
