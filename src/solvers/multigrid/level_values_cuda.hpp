@@ -7,6 +7,7 @@
 #include "aggregates_cuda.hpp"
 #include "base/cuda_call.hpp"
 #include "base/unset_array.hpp"
+#include "heddle/multigrid.hpp"
 #include "level.hpp"
 #include "setup_values_cuda.hpp"
 #include "solvers/tiles/tile_patterns_cuda.hpp"
