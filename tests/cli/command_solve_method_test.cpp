@@ -309,8 +309,8 @@ TEST_F(SolveMethod, ComposedPreconditionersSayWhatIsWrong) {
   expect_refused({"--preconditioner", "jacobi,,fsai"},
                  "part 2 of the preconditioner 'jacobi,,fsai': it is empty");
   expect_refused({"--shift", "1", "--preconditioner", "neumann*jacobi*neumann"},
-                 "the preconditioner jacobi is made from the matrix's entries, and would not fit A "
-                 "+ sigma I; choose one of none, chebyshev, neumann");
+                 "the preconditioner jacobi is made from stored entries, which this operator "
+                 "lacks, as A + sigma I does; choose one of none, chebyshev, neumann");
 }
 
 TEST_F(SolveMethod, ApproximateInversesSayWhatTheyRefuse) {

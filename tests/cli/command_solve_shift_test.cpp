@@ -105,8 +105,8 @@ TEST_F(SolveShift, RefusesInOneLine) {
     EXPECT_EQ(result.error, "heddle: " + why + "\n");
   };
   expect_refused({"--shift", "1", "--preconditioner", "jacobi"},
-                 "the preconditioner jacobi is made from the matrix's entries, and would not fit A "
-                 "+ sigma I; choose one of none, chebyshev, neumann");
+                 "the preconditioner jacobi is made from stored entries, which this operator "
+                 "lacks, as A + sigma I does; choose one of none, chebyshev, neumann");
   expect_refused({"--shift", "inf"}, "--shift must be a finite number");
   expect_refused({"--shift", "nan"}, "--shift must be a finite number");
   expect_refused({"--shift", "1e300", "--precision", "single"},

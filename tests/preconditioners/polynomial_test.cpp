@@ -360,8 +360,8 @@ TEST(Polynomial, OptionsNameThem) {
   const auto none = iterations("none", 0.5);
   EXPECT_LT(iterations("chebyshev", 0.5), none);
   expect_error(ErrorKind::usage,
-               "the preconditioner jacobi is made from the matrix's entries, and would not fit A + "
-               "sigma I; choose one of none, chebyshev, neumann",
+               "the preconditioner jacobi is made from stored entries, which this operator "
+               "lacks, as A + sigma I does; choose one of none, chebyshev, neumann",
                [&] { iterations("jacobi", 0.5); });
 }
 

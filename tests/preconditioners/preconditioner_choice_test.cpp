@@ -109,8 +109,8 @@ TEST(ComposedChoice, NamesThePartThatIsWrong) {
                      "and one precision of their levels");
   }
   test::expect_error(ErrorKind::usage,
-                     "the preconditioner fsai is made from the matrix's entries, and would not fit "
-                     "A + sigma I; choose one of none, chebyshev, neumann",
+                     "the preconditioner fsai is made from stored entries, which this operator "
+                     "lacks, as A + sigma I does; choose one of none, chebyshev, neumann",
                      [] { check_needs_no_entries(ComposedChoice::parse("neumann,fsai")); });
 }
 

@@ -61,7 +61,7 @@ class SolverFields {
       places_.push_back(std::move(place));
     }
   }
-  /// What `count` places allocate.
+  /// The allocations of `count` places.
   Workspace workspace(std::size_t count) const {
     // Residual, kept iterate and verified iterate. A solve also needs b and x if it cannot use the
     // caller's.

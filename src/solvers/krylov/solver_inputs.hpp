@@ -1,4 +1,4 @@
-// What the parts of a solver share: what it was made from, and room for sums.
+// The things that a solver was made from, and memory for its sums: its parts share them.
 #pragma once
 
 #include <memory>
