@@ -97,8 +97,7 @@ struct Matrix {
   }
   /// The JSON text of `heddle info`.
   std::string describe(const Settings& settings) const {
-    constexpr std::size_t capacity = std::size_t(1)
-                                     << 16;  // enough that the text is not made twice
+    constexpr std::size_t usual_length = 1 << 16;  // enough that the text is not made twice
     return text_of(
         [&](char* to, std::size_t capacity) {
           std::size_t length = 0;
@@ -107,7 +106,7 @@ struct Matrix {
           });
           return length;
         },
-        capacity);
+        usual_length);
   }
   std::string advice() const {
     return text_of([&](char* to, std::size_t capacity) {
