@@ -141,6 +141,14 @@ TEST(CompareRuns, WhatFailsNowIsMissing) {
   EXPECT_TRUE(says(compared(after, small_run()), "new: no valid result in the earlier run"));
 }
 
+TEST(CompareRuns, AMatrixWithOtherEntriesIsAnotherProblem) {
+  RunData after = with_time({1.5, 1.6, 1.7}, usual);
+  ++after.records[0].entries;
+  const Outcome outcome = compared(small_run(), after);
+  EXPECT_EQ(outcome.comparison.slower, 0);
+  EXPECT_EQ(outcome.comparison.missing, 1);
+}
+
 TEST(CompareRuns, ASuiteThatIsGoneIsOneLine) {
   const RunData before = made_up::synthetic_run();
   RunData after = before;

@@ -24,10 +24,10 @@ struct Time {
   Timing timing;
 };
 
-/// Suite, problem, entry, precision, quantity, role, library, method, caches, and an index among
-/// those that agree in all of these.
-using Key = std::tuple<std::string, std::string, std::string, std::string, std::string, Role,
-                       std::string, std::string, std::string, int>;
+/// Suite, problem, entries of its matrix, entry, precision, quantity, role, library, method,
+/// caches, and an index among those that agree in all of these.
+using Key = std::tuple<std::string, std::string, long long, std::string, std::string, std::string,
+                       Role, std::string, std::string, std::string, int>;
 
 struct Times {
   std::vector<Key> order;  // in the order of the run
@@ -43,6 +43,7 @@ Times times_of(const Run& run) {
         if (!timing || !is_right(record, candidate)) return;
         Key key = {record.suite,
                    record.problem,
+                   record.entries,
                    record.entry,
                    record.precision,
                    record.quantity,
@@ -51,7 +52,7 @@ Times times_of(const Run& run) {
                    any_plan ? "" : short_method(candidate),
                    caches,
                    0};
-        while (times.of.contains(key)) ++std::get<9>(key);
+        while (times.of.contains(key)) ++std::get<10>(key);
         times.of.emplace(key, Time{&record, &candidate, caches, *timing});
         times.order.push_back(key);
       };

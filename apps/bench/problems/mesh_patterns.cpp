@@ -218,32 +218,6 @@ class ThinnedStencil final : public Lattice {
   }
 };
 
-class PlaneWithLongRows final : public Lattice {
- public:
-  PlaneWithLongRows(Index rows, std::uint64_t seed) : Lattice(rows, root(rows, 0.5), 0, seed) {}
-
-  void columns(Index v, std::vector<Index>& columns) const override {
-    constexpr int long_rows = 31;
-    constexpr std::size_t length = 250;
-    columns = {v};
-    for (const Step& step : {Step{1, 0, 0}, {-1, 0, 0}, {0, 1, 0}, {0, -1, 0}}) {
-      columns.push_back(around(v, step));
-    }
-    const Index apart = rows_ / long_rows;
-    const Index piece = v / apart;
-    if (piece < long_rows && v == piece * apart + static_cast<Index>(chance(hub, piece) * apart)) {
-      std::uint64_t place = static_cast<std::uint64_t>(piece) << 32;
-      while (columns.size() < length) {
-        const auto column = static_cast<Index>(of_place(seed_ * 1000 + thin, place++) * rows_);
-        if (std::find(columns.begin(), columns.end(), column) == columns.end()) {
-          columns.push_back(column);
-        }
-      }
-    }
-    sort_once(columns);
-  }
-};
-
 class Band final : public Pattern {
  public:
   Band(Index rows, int length, std::uint64_t seed) : rows_(rows), offset_{0} {
@@ -288,9 +262,6 @@ std::unique_ptr<Pattern> tetrahedral_mesh(Index rows, std::uint64_t seed) {
 }
 std::unique_ptr<Pattern> thinned_stencil(Index rows, std::uint64_t seed) {
   return pattern_of<ThinnedStencil>(rows, 1000, seed);
-}
-std::unique_ptr<Pattern> plane_with_long_rows(Index rows, std::uint64_t seed) {
-  return pattern_of<PlaneWithLongRows>(rows, 10000, seed);
 }
 
 std::unique_ptr<Pattern> band(Index rows, int length, std::uint64_t seed) {

@@ -33,10 +33,6 @@ std::unique_ptr<Pattern> tetrahedral_mesh(Index rows, std::uint64_t seed);
 /// average. Symmetric. `rows` must be at least 1000.
 std::unique_ptr<Pattern> thinned_stencil(Index rows, std::uint64_t seed);
 
-/// The 5 points of a plane lattice, and 31 rows of 250 entries spread over all columns. `rows` must
-/// be at least 10000.
-std::unique_ptr<Pattern> plane_with_long_rows(Index rows, std::uint64_t seed);
-
 /// `length` entries in every row, 1 to 129: a band of random offsets up to 4 `length` away.
 /// Symmetric where `length` is odd; an even length has one more entry on the right.
 std::unique_ptr<Pattern> band(Index rows, int length, std::uint64_t seed);

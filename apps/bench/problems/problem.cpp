@@ -10,8 +10,10 @@
 #include "heddle/tools/team.hpp"
 #include "hierarchical_problems.hpp"
 #include "known_plans.hpp"
+#include "lattice_with_lengths.hpp"
 #include "mesh_patterns.hpp"
 #include "mesh_problem.hpp"
+#include "paper_matrices.hpp"
 
 namespace heddle::bench {
 
@@ -184,18 +186,18 @@ AnyMatrix matrix_of(EntryKind entry, const Pattern& pattern) {
   }
 }
 
-/// A family of problems: the part of the name before the number of rows, and the pattern.
+/// A family of problems: the part of the name before the number of rows, and the pattern where a
+/// paper's matrix does not decide it.
 struct Family {
   const char* name;
   EntryKind entry;
   double row_length;
   std::unique_ptr<Pattern> (*pattern)(Index rows, std::uint64_t seed);
 };
-constexpr std::array<Family, 4> families = {
-    {{"surface", EntryKind::quaternion, 7, triangle_mesh},
-     {"solid", EntryKind::block3, 13.5, tetrahedral_mesh},
-     {"filter", EntryKind::complex, 30, thinned_stencil},
-     {"device", EntryKind::complex, 5.1, plane_with_long_rows}}};
+constexpr std::array<Family, 4> families = {{{"surface", EntryKind::quaternion, 7, triangle_mesh},
+                                             {"solid", EntryKind::block3, 13.5, tetrahedral_mesh},
+                                             {"filter", EntryKind::complex, 30, thinned_stencil},
+                                             {"device", EntryKind::complex, 5, nullptr}}};
 
 constexpr const char* by_rows = "rows-";
 constexpr const char* by_length = "length-";
@@ -210,12 +212,25 @@ const Family* family_of(std::string name) {
   return nullptr;
 }
 
+/// A pattern whose rows have the paper's lengths after the shuffle.
+std::unique_ptr<Pattern> pattern_of(const PaperMatrix& matrix) {
+  const std::vector<Index> stored = row_lengths(wanted_statistics(matrix), seed);
+  const Shuffle numbers = shuffle_in_windows(matrix.rows, shuffle);
+  std::vector<Index> lengths;
+  lengths.reserve(stored.size());
+  for (const Index row : numbers.moved) lengths.push_back(stored[static_cast<std::size_t>(row)]);
+  return lattice_with_lengths(lengths, matrix.dimensions);
+}
+
 std::unique_ptr<Pattern> pattern_of(const ProblemName& problem) {
+  if (const PaperMatrix* matrix = paper_matrix(problem.entry, problem.rows)) {
+    return pattern_of(*matrix);
+  }
   if (problem.name.starts_with(by_length)) {
     return band(problem.rows, static_cast<int>(problem.row_length), seed);
   }
   const Family* family = family_of(problem.name);
-  if (family == nullptr) {
+  if (family == nullptr || family->pattern == nullptr) {
     throw Error(ErrorKind::usage, "no problem is named '" + problem.name + "'");
   }
   return family->pattern(problem.rows, seed);
@@ -230,7 +245,9 @@ std::vector<ProblemName> problems() {
     all.push_back(
         {std::string(family.name) + "-" + std::to_string(rows) + (single ? "-single" : ""),
          family.entry, precision, rows});
-    all.back().row_length = family.row_length;
+    const PaperMatrix* matrix = paper_matrix(family.entry, rows);
+    all.back().row_length =
+        matrix == nullptr ? family.row_length : static_cast<double>(matrix->entries) / rows;
     return all.back();
   };
   const auto& [surface, solid, filter, plane] = families;

@@ -1,6 +1,7 @@
 // Memory of each storage layout relative to CSR: exact accounts, nothing is built.
 #include "heddle/detail/sliced.hpp"
 #include "heddle/plan_choice.hpp"
+#include "problems/paper_matrices.hpp"
 #include "suite.hpp"
 
 namespace heddle::bench {
@@ -21,6 +22,26 @@ Bytes bytes_of(const AnyMatrix& matrix) {
   return matrix.visit([]<class E>(const CsrMatrix<E>&) {
     return Bytes{tile_rows<E> * tile_columns<E>, static_cast<int>(sizeof(stored_scalar_t<E>))};
   });
+}
+
+/// If the matrix is one of the paper's, or has the same size, the paper's memory of its layouts,
+/// and that of the matrix counted in the same way.
+void add_table9(Record& record, const AnyMatrix& matrix) {
+  if (matrix.entry().definition() || matrix.precision() != Precision::double_precision) return;
+  const PaperMatrix* theirs = paper_matrix(matrix.kind(), matrix.rows());
+  if (theirs == nullptr || theirs->entries != matrix.entries()) return;
+  const auto add = [&](const char* library, const LayoutRatios& ratios) {
+    for (const auto& [layout, ratio] :
+         {std::pair{"ELL", ratios.ell}, {"Sl-16", ratios.sl16}, {"Sl-32", ratios.sl32}}) {
+      Candidate candidate;
+      candidate.library = library;
+      candidate.method = layout;
+      candidate.memory_ratio = ratio;
+      record.candidates.push_back(std::move(candidate));
+    }
+  };
+  add("counted as in table 9:", paper_ratios(*theirs, row_statistics(matrix.pattern())));
+  add("table 9:", theirs->printed);
 }
 
 }  // namespace
@@ -74,6 +95,7 @@ void layouts_suite(Session& session, const Problem& problem) {
     add_real("BSR", count * (static_cast<long long>(tile) * scalar + index) +
                         (matrix.rows() + 1LL) * offset);
   }
+  add_table9(record, matrix);
   session.add(std::move(record));
 }
 
