@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <charconv>
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -136,7 +135,7 @@ constexpr std::array<Key, 25> keys = {{
     {"chunk", whole_number<&Plan::schedule, &Schedule::chunk, 1>},
     {"prefetch-x", whole_number<&Plan::cpu, &CpuSchedule::prefetch_x, 0>},
     {"prefetch-matrix", whole_number<&Plan::cpu, &CpuSchedule::prefetch_matrix, 0>},
-    {"block-size", whole_number<&Plan::gpu, &GpuSchedule::block_size, 64>},
+    {"block-size", whole_number<&Plan::gpu, &GpuSchedule::block_size, 32>},
     {"blocks", whole_number<&Plan::gpu, &GpuSchedule::blocks, 0>},
     {"unroll", whole_number<&Plan::gpu, &GpuSchedule::unroll, 1>},
     {"load", one_of<&Plan::gpu, &GpuSchedule::load, load_names>},
@@ -271,11 +270,11 @@ void check_plan(const Plan& plan) {
       cpu.prefetch_matrix < 0 || gpu.blocks < 0) {
     refuse("plan: sigma, threshold, chunk, blocks and the prefetch distances must not be negative");
   }
-  const auto threads = static_cast<unsigned>(gpu.block_size);
-  if (gpu.block_size < 64 || gpu.block_size > 1024 || gpu.block_size % 64 != 0 ||
-      !(std::has_single_bit(threads) || (threads % 3 == 0 && std::has_single_bit(threads / 3)))) {
+  constexpr int block_sizes[] = {32, 64, 96, 128, 160, 192, 224, 256, 384, 512, 768, 1024};
+  if (std::find(std::begin(block_sizes), std::end(block_sizes), gpu.block_size) ==
+      std::end(block_sizes)) {
     refuse("plan: block-size=" + std::to_string(gpu.block_size) +
-           " is none of 64, 128, 192, 256, 384, 512, 768, 1024");
+           " is none of 32, 64, 96, 128, 160, 192, 224, 256, 384, 512, 768, 1024");
   }
   if (gpu.unroll < 1 || gpu.unroll > 8) {
     refuse("plan: unroll=" + std::to_string(gpu.unroll) + " is not 1 to 8");

@@ -57,7 +57,7 @@ Plan random_plan(Generator& generator) {
   schedule.chunk = random_between(1, 1 << 20, generator);
   cpu.prefetch_x = random_between(0, CpuSchedule::furthest_prefetch_x, generator);
   cpu.prefetch_matrix = random_between(0, 1 << 20, generator);
-  gpu.block_size = 64 << random_between(0, 4, generator);
+  gpu.block_size = one_of({32, 64, 96, 128, 160, 192, 224, 256, 384, 512, 768, 1024}, generator);
   gpu.blocks = random_between(0, 32, generator);
   gpu.unroll = random_between(1, 8, generator);
   gpu.load =
@@ -139,7 +139,9 @@ TEST(Plan, FullText) {
 
 TEST(Plan, KeysOfAGpu) {
   const std::pair<const char*, Plan> plans[] = {
+      {"block-size=32", {.gpu = {.block_size = 32}}},
       {"block-size=64", {.gpu = {.block_size = 64}}},
+      {"block-size=96", {.gpu = {.block_size = 96}}},
       {"block-size=192", {.gpu = {.block_size = 192}}},
       {"block-size=1024", {.gpu = {.block_size = 1024}}},
       {"blocks=7", {.gpu = {.blocks = 7}}},
@@ -343,11 +345,11 @@ TEST(Plan, RefusesNumbersOutOfRange) {
   expect_refused("prefetch-x=-1", "plan: prefetch-x=-1 is not a whole number of at least 0");
   expect_refused("prefetch-x=257", "plan: prefetch-x=257 is more than 256");
   expect_refused("prefetch-matrix=", "plan: prefetch-matrix= is not a whole number of at least 0");
-  expect_refused("block-size=32", "plan: block-size=32 is not a whole number of at least 64");
-  for (const std::string threads : {"65", "96", "320", "1536", "2048"}) {
-    expect_refused(
-        "block-size=" + threads,
-        "plan: block-size=" + threads + " is none of 64, 128, 192, 256, 384, 512, 768, 1024");
+  expect_refused("block-size=16", "plan: block-size=16 is not a whole number of at least 32");
+  for (const std::string threads : {"65", "100", "320", "1536", "2048"}) {
+    expect_refused("block-size=" + threads,
+                   "plan: block-size=" + threads +
+                       " is none of 32, 64, 96, 128, 160, 192, 224, 256, 384, 512, 768, 1024");
   }
   expect_refused("blocks=-1", "plan: blocks=-1 is not a whole number of at least 0");
   expect_refused("unroll=0", "plan: unroll=0 is not a whole number of at least 1");
@@ -382,10 +384,10 @@ TEST(Plan, ChecksPlansThatNoTextMade) {
                [] { check_plan({.layout = {.lanes = -1}}); });
   expect_error(ErrorKind::bad_plan, "plan: threads-per-row=0 does not divide C=1",
                [] { check_plan({.layout = {.threads_per_row = 0}}); });
-  for (const int threads : {-64, 0, 32, 100}) {
+  for (const int threads : {-64, 0, 16, 100, 320}) {
     expect_error(ErrorKind::bad_plan,
                  "plan: block-size=" + std::to_string(threads) +
-                     " is none of 64, 128, 192, 256, 384, 512, 768, 1024",
+                     " is none of 32, 64, 96, 128, 160, 192, 224, 256, 384, 512, 768, 1024",
                  [&] { check_plan({.gpu = {.block_size = threads}}); });
   }
   expect_error(ErrorKind::bad_plan, "plan: unroll=0 is not 1 to 8",

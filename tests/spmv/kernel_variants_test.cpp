@@ -94,7 +94,7 @@ TEST(KernelVariants, LeaveOutNoPairButThoseThatAreRefused) {
   }
   constexpr std::size_t dual_quaternions = 3, solving_programs = 15, loops = 8, loops_in_shared = 4;
   constexpr std::size_t T_that_divides_no_C = 3 + 3 + 1 + 4;  // for C = 1, 3, 16 and n
-  constexpr std::size_t blocks_of_no_loop = 5;                // too small, or not a power of two
+  constexpr std::size_t blocks_of_no_loop = 8;                // too small, or not a power of two
   EXPECT_EQ(all - variants().pairs.size(), dual_quaternions * solving_programs +
                                                T_that_divides_no_C + loops +  // loops and C = n
                                                loops_in_shared +              // these and SoA

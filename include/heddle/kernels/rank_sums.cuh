@@ -30,7 +30,12 @@ __device__ __forceinline__ SharedSumsOfRanks& shared_sums_of_ranks() {
 __device__ __forceinline__ double sum_of_parts(const double* from, int parts, int count) {
   if (parts == 1) return from[0];
   if (parts == 2) return from[0] + from[count];
-  return (from[0] + from[count]) + (from[2 * count] + from[3 * count]);
+  double sum = (from[0] + from[count]) + (from[2 * count] + from[3 * count]);
+  if (parts == 8) {
+    from += 4 * count;
+    sum += (from[0] + from[count]) + (from[2 * count] + from[3 * count]);
+  }
+  return sum;
 }
 
 /// Called by a block: adds the groups of a node in a pairwise tree, and sends its numbers to all

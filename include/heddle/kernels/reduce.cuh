@@ -73,12 +73,14 @@ __device__ __forceinline__ void add_partials(const double* partials, unsigned co
   // blocks of 64 have enough loads in one round.
   constexpr unsigned rounds = Most == 0 ? 4 : (Most / (N * Parts) + strides - 1) / strides;
   constexpr unsigned at_once = per_thread * Parts < 64 ? rounds : 1;
+  // The sums of a block of 32 would not fit into registers, and take long to compile.
+  constexpr unsigned unrolled = per_thread * Parts < 256 ? per_thread : 1;
   double sums[per_thread][N] = {};
   const unsigned mine =
       adders == Threads || threadIdx.x < adders ? threadIdx.x * per_thread : groups;
 #pragma unroll at_once
   for (unsigned first = mine; first < groups; first += strides) {
-#pragma unroll
+#pragma unroll unrolled
     for (unsigned s = 0; s < per_thread; ++s) {
 #pragma unroll
       for (int v = 0; v < N; ++v) {
@@ -98,9 +100,9 @@ __device__ __forceinline__ void add_partials(const double* partials, unsigned co
       }
     }
   }
-#pragma unroll
+#pragma unroll unrolled
   for (unsigned half = 1; half < per_thread; half *= 2) {
-#pragma unroll
+#pragma unroll unrolled
     for (unsigned s = 0; s + half < per_thread; s += 2 * half) {
 #pragma unroll
       for (int v = 0; v < N; ++v) sums[s][v] += sums[s + half][v];
@@ -134,8 +136,10 @@ __device__ __forceinline__ void add_again(const PartialSums& sums, double (&tota
       return add_parts_again<N, Threads, 1>(sums, total);
     case 2:
       return add_parts_again<N, Threads, 2>(sums, total);
-    default:
+    case 4:
       return add_parts_again<N, Threads, 4>(sums, total);
+    default:
+      return add_parts_again<N, Threads, 8>(sums, total);
   }
 }
 

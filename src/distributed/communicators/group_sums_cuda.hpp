@@ -47,7 +47,7 @@ class GroupSums {
   ~GroupSums();
 
   /// Writes `count` numbers of each node, one node after another, from partial sums on the GPU into
-  /// `to`, in stream order: one call at a time. `parts`: those of a group, 1, 2 or 4. Allocates,
+  /// `to`, in stream order: one call at a time. `parts`: those of a group, 1, 2, 4 or 8. Allocates,
   /// and waits, if there are more numbers than ever before.
   void queue(const double* partials, int parts, int count, RowShare::Join how, double* to,
              const Stream& stream);

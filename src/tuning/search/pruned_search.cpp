@@ -17,7 +17,8 @@ using Found = CoordinateSearch::Found;
 /// Plans of the papers' space that may be prepared: with the building of layouts, about a twentieth
 /// of the time that the whole space takes. A few in spaces that are small themselves.
 int max_prepared_of(const SearchSpace& space) {
-  constexpr std::size_t one_in = 33, few = 32;
+  const std::size_t one_in = space.device().gpu ? 47 : 33;
+  constexpr std::size_t few = 32;
   const SearchSpace papers = SearchSpace::papers(space.subject(), space.device());
   return static_cast<int>(std::max(few, papers.plans().size() / one_in));
 }

@@ -23,7 +23,8 @@ Plan with_random_schedule(Plan plan, Generator& generator) {
   plan.schedule.kind = schedules[random_between(0, 2, generator)];
   plan.gpu.load = loads[random_between(0, 3, generator)];
   plan.gpu.l2_percent = random_between(0, 1, generator) * random_between(0, 100, generator);
-  plan.gpu.block_size = 64 << random_between(0, 4, generator);
+  constexpr int block_sizes[] = {32, 64, 96, 128, 160, 192, 224, 256, 384, 512, 768, 1024};
+  plan.gpu.block_size = block_sizes[random_between(0, 11, generator)];
   plan.gpu.blocks = random_between(0, 2, generator);
   plan.schedule.chunk = random_between(1, 3, generator);
   plan.gpu.unroll = random_between(1, 4, generator);
