@@ -102,9 +102,13 @@ class GenericProduct final : public CuSparseProduct<S> {
   }
 
   void queue(const S* x, S* y, const Stream& stream) override {
+    queue_scaled(one<S>, x, zero<S>, y, stream);
+  }
+  /// y = alpha A x + beta y, for numbers that outlive the call.
+  void queue_scaled(const S* alpha, const S* x, const S* beta, S* y, const Stream& stream) {
     const cuda::OnGpu here(stream);
-    check(cusparse().spmv(handle_->on(stream), operation_, one<S>, description_.matrix,
-                          x_->at(const_cast<S*>(x)), zero<S>, y_->at(y), type_, algorithm_,
+    check(cusparse().spmv(handle_->on(stream), operation_, alpha, description_.matrix,
+                          x_->at(const_cast<S*>(x)), beta, y_->at(y), type_, algorithm_,
                           buffer_.data()),
           "cusparseSpMV");
   }

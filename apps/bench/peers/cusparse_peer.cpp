@@ -1,11 +1,13 @@
 // cuSPARSE's products.
 #include <exception>
+#include <type_traits>
 
 #include "absent_peer.hpp"
 
 #ifdef HEDDLE_BENCH_CUDA
 #include "cusparse_methods_cuda.hpp"
 #include "cusparse_transposed_cuda.hpp"
+#include "hamilton_product_cuda.hpp"
 #include "heddle/array.hpp"
 #include "heddle/error.hpp"
 #include "nvidia_libraries_cuda.hpp"
@@ -71,6 +73,15 @@ std::vector<PeerProduct> all_products(const CsrMatrix<E>& matrix, const std::vec
       products.push_back(prepare(method, x_of(method.form), y_scalars, device));
     } catch (const std::exception&) {
       products.push_back(refused(method.name, std::current_exception()));
+    }
+  }
+  if constexpr (std::is_same_v<E, quaternion<S>>) {
+    try {
+      for (PeerProduct& product : hamilton_products(matrix, x, device)) {
+        products.push_back(std::move(product));
+      }
+    } catch (const std::exception&) {
+      products.push_back(refused("four real matrices", std::current_exception()));
     }
   }
   return products;

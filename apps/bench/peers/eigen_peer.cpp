@@ -6,12 +6,15 @@
 
 #include <Eigen/IterativeLinearSolvers>
 #include <Eigen/Sparse>
+#include <array>
 #include <complex>
+#include <span>
 #include <string>
 #include <type_traits>
 #include <unsupported/Eigen/IterativeSolvers>
 #include <utility>
 
+#include "hamilton_terms.hpp"
 #include "heddle/error.hpp"
 #include "heddle/expansion.hpp"
 #include "stopwatch.hpp"
@@ -25,9 +28,9 @@ using EigenMatrix = Eigen::SparseMatrix<T, Eigen::RowMajor, int>;
 template <class T>
 using Vector = Eigen::Matrix<T, Eigen::Dynamic, 1>;
 
-/// The entries of a matrix of numbers, real or complex, as Eigen holds them.
+/// A matrix with this pattern, whose values are to be set.
 template <class T, class X>
-EigenMatrix<T> eigen_matrix(const CsrMatrix<X>& numbers) {
+EigenMatrix<T> eigen_pattern(const CsrMatrix<X>& numbers) {
   constexpr Offset most = std::numeric_limits<int>::max();
   if (numbers.entries() > most) {
     throw Error(ErrorKind::unsupported, "more numbers than an index of 32 bits can count");
@@ -38,6 +41,13 @@ EigenMatrix<T> eigen_matrix(const CsrMatrix<X>& numbers) {
     A.outerIndexPtr()[row] = static_cast<int>(numbers.offsets()[static_cast<std::size_t>(row)]);
   }
   std::copy_n(numbers.column().data(), numbers.entries(), A.innerIndexPtr());
+  return A;
+}
+
+/// The entries of a matrix of numbers, real or complex, as Eigen holds them.
+template <class T, class X>
+EigenMatrix<T> eigen_matrix(const CsrMatrix<X>& numbers) {
+  EigenMatrix<T> A = eigen_pattern<T>(numbers);
   const auto* const values = reinterpret_cast<const T*>(numbers.values().data());
   std::copy_n(values, numbers.entries(), A.valuePtr());
   return A;
@@ -92,6 +102,59 @@ PeerProduct product_of(const std::string& method, EigenMatrix<T> matrix,
     return watch.seconds();
   };
   product.result = [state] { return scalars_of(state->y); };
+  return product;
+}
+
+/// The components of quaternions as four matrices with one pattern, and of vectors as planes.
+template <class S>
+struct HamiltonProduct {
+  EigenMatrix<S> pattern;
+  std::array<std::vector<S>, 4> values;
+  std::array<Vector<S>, 4> x, y;
+
+  HamiltonProduct(const CsrMatrix<quaternion<S>>& matrix, const std::vector<double>& of_x)
+      : pattern(eigen_pattern<S>(matrix)) {
+    const auto entries = static_cast<std::size_t>(matrix.entries());
+    for (int k = 0; k < 4; ++k) {
+      const auto at = static_cast<std::size_t>(k);
+      values[at] =
+          component_of_quaternions<S>(std::span<const S>(matrix.values().data(), 4 * entries), k);
+      x[at] = eigen_vector<S>(component_of_quaternions<double>(std::span<const double>(of_x), k));
+      y[at] = Vector<S>::Zero(pattern.rows());
+    }
+  }
+
+  void run() {
+    for (const HamiltonTerm& term : hamilton_terms) {
+      const Eigen::Map<const EigenMatrix<S>> A(
+          pattern.rows(), pattern.cols(), pattern.nonZeros(), pattern.outerIndexPtr(),
+          pattern.innerIndexPtr(), values[static_cast<std::size_t>(term.matrix)].data());
+      const Vector<S>& from = x[static_cast<std::size_t>(term.vector)];
+      Vector<S>& to = y[static_cast<std::size_t>(term.result)];
+      if (term.matrix == 0) {
+        to.noalias() = A * from;
+      } else if (term.sign > 0) {
+        to.noalias() += A * from;
+      } else {
+        to.noalias() -= A * from;
+      }
+    }
+  }
+};
+
+template <class S>
+PeerProduct hamilton_product(const CsrMatrix<quaternion<S>>& matrix, const std::vector<double>& x) {
+  auto state = std::make_shared<HamiltonProduct<S>>(matrix, x);
+  PeerProduct product;
+  product.method = "four real matrices, CSR";
+  product.memory_bytes =
+      bytes_of(state->pattern) + static_cast<long long>(3 * sizeof(S)) * state->pattern.nonZeros();
+  product.run = [state] {
+    const cli::Stopwatch watch;
+    state->run();
+    return watch.seconds();
+  };
+  product.result = [state] { return quaternions_of(state->y); };
   return product;
 }
 
@@ -218,6 +281,11 @@ class EigenPeer final : public Peer {
     std::vector<PeerProduct> products;
     for_each_form(problem, [&]<class T>(const std::string& form, EigenMatrix<T> A) {
       products.push_back(product_of<T>(form, std::move(A), problem.x));
+    });
+    problem.matrix.visit([&]<class E>(const CsrMatrix<E>& matrix) {
+      if constexpr (std::is_same_v<E, quaternion<vector_scalar_t<E>>>) {
+        products.push_back(hamilton_product(matrix, problem.x));
+      }
     });
     return products;
   }
