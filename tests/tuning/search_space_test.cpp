@@ -125,7 +125,8 @@ std::size_t extents_of(const DeviceProperties& device) {
   };
   std::size_t extents = 0;
   for (int threads = 1; threads <= device.threads_of_block; ++threads) {
-    if (threads % device.warp != 0 || !is_choice(threads / device.warp)) continue;
+    const int warps = threads / device.warp;
+    if (threads % device.warp != 0 || (warps > 8 && !is_choice(warps))) continue;
     try {
       parse_plan("threads=" + std::to_string(threads));
     } catch (const Error&) {

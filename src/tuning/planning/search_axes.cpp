@@ -45,8 +45,15 @@ Axis axis_of(std::string name, const std::string& key, const std::vector<int>& v
   return axis;
 }
 
+/// Doublings as in Mueller-Roemer et al. 2020, and all multiples of a warp up to eight, as in Wong
+/// et al. 2015, section 6.
 Axis threads_of_block(const DeviceProperties& device) {
-  return axis_of("threads a block", "block-size", doublings(device.warp, device.threads_of_block));
+  std::vector<int> threads = doublings(device.warp, device.threads_of_block);
+  for (const int warps : {5, 7}) {
+    if (warps * device.warp <= device.threads_of_block) threads.push_back(warps * device.warp);
+  }
+  std::sort(threads.begin(), threads.end());
+  return axis_of("threads a block", "block-size", threads);
 }
 std::vector<int> blocks_of_multiprocessor(const DeviceProperties& device) {
   return doublings(1, device.blocks_of_multiprocessor);

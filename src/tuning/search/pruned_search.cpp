@@ -17,7 +17,7 @@ using Found = CoordinateSearch::Found;
 /// Plans of the papers' space that may be prepared: with the building of layouts, about a twentieth
 /// of the time that the whole space takes. A few in spaces that are small themselves.
 int max_prepared_of(const SearchSpace& space) {
-  const std::size_t one_in = space.device().gpu ? 47 : 33;
+  const std::size_t one_in = space.device().gpu ? 57 : 33;
   constexpr std::size_t few = 32;
   const SearchSpace papers = SearchSpace::papers(space.subject(), space.device());
   return static_cast<int>(std::max(few, papers.plans().size() / one_in));
