@@ -45,15 +45,21 @@ Axis axis_of(std::string name, const std::string& key, const std::vector<int>& v
   return axis;
 }
 
-/// Doublings as in Mueller-Roemer et al. 2020, and all multiples of a warp up to eight, as in Wong
-/// et al. 2015, section 6.
-Axis threads_of_block(const DeviceProperties& device) {
-  std::vector<int> threads = doublings(device.warp, device.threads_of_block);
+Axis threads_of_block(const std::vector<int>& threads) {
+  return axis_of("threads a block", "block-size", threads);
+}
+/// As in Mueller-Roemer et al. 2020, section 4.3.
+std::vector<int> doublings_of_warp(const DeviceProperties& device) {
+  return doublings(device.warp, device.threads_of_block);
+}
+/// And all multiples of a warp up to eight, as in Wong et al. 2015, section 6.
+std::vector<int> multiples_of_warp(const DeviceProperties& device) {
+  std::vector<int> threads = doublings_of_warp(device);
   for (const int warps : {5, 7}) {
     if (warps * device.warp <= device.threads_of_block) threads.push_back(warps * device.warp);
   }
   std::sort(threads.begin(), threads.end());
-  return axis_of("threads a block", "block-size", threads);
+  return threads;
 }
 std::vector<int> blocks_of_multiprocessor(const DeviceProperties& device) {
   return doublings(1, device.blocks_of_multiprocessor);
@@ -124,7 +130,7 @@ SearchSpace SearchSpace::papers(const TuningSubject& subject, const DeviceProper
       {"schedule", {"schedule=static", "schedule=dynamic"}}};
   if (device.gpu) {
     axes[1].choices.emplace_back("entry-layout=aosoa");
-    axes.push_back(threads_of_block(device));
+    axes.push_back(threads_of_block(multiples_of_warp(device)));
     axes.push_back(axis_of("blocks a multiprocessor", "blocks", blocks_of_multiprocessor(device)));
   } else {
     axes.push_back(axis_of("chunk", "chunk", {1, 4, 16, 64}));
@@ -158,7 +164,7 @@ SearchSpace SearchSpace::whole(const TuningSubject& subject, const DevicePropert
     axes.push_back(window);
     axes.push_back(vector);
     axes.push_back({"schedule", {"schedule=full", "schedule=static", "schedule=dynamic"}});
-    axes.push_back(threads_of_block(device));
+    axes.push_back(threads_of_block(doublings_of_warp(device)));
     // The maximum number that fits comes last.
     std::vector<int> blocks = blocks_of_multiprocessor(device);
     blocks.push_back(0);

@@ -61,7 +61,7 @@ class Landscape {
                                 : static_cast<double>(plan.gpu.block_size) * plan.gpu.blocks;
     const std::string layout = std::to_string(plan.layout.lanes == 1) + "threads x blocks";
     cost += valley(layout, std::log2(resident), 7, std::log2(max_threads), 0.05);
-    cost += valley("threads", threads, 6, 10, 0.01);
+    cost += valley("threads", threads, 5, 10, 0.01);
     cost += valley("unroll", std::log2(plan.gpu.unroll), 0, 3, 0.03);
     cost += table("load", static_cast<int>(plan.gpu.load), 0.2);
     if (plan.gpu.load == LoadHint::evict_first) {
