@@ -236,6 +236,41 @@ std::unique_ptr<Pattern> pattern_of(const ProblemName& problem) {
   return family->pattern(problem.rows, seed);
 }
 
+void add_by_length(std::vector<ProblemName>& all) {
+  for (const EntryKind entry : {EntryKind::quaternion, EntryKind::complex}) {
+    for (const int length : {1, 2, 4, 8, 16, 32, 64, 128}) {
+      const std::string name =
+          std::string(by_length) + std::string(heddle::name(entry)) + "-" + std::to_string(length);
+      all.push_back({name, entry, Precision::double_precision, rows_by_length});
+      all.back().scaling = true;
+      all.back().row_length = length;
+      all.back().quick = entry == EntryKind::complex && (length == 4 || length == 16);
+    }
+  }
+}
+
+void add_meshes(std::vector<ProblemName>& all) {
+  // A mesh has about 5.7 tetrahedra per node.
+  const std::pair<const char*, EntryKind> diffusion = {"diffusion-", EntryKind::real},
+                                          elasticity = {"elasticity-", EntryKind::block3};
+  using Names = std::vector<std::pair<const char*, EntryKind>>;
+  const std::vector<std::pair<Index, Names>> meshes = {
+      {2'000, {diffusion, elasticity}},
+      {3'129, {diffusion}},  // Wong, Kuhl, Darve 2015, table II: three meshes of a heart
+      {4'563, {diffusion}},
+      {20'000, {diffusion, elasticity}},
+      {28'639, {diffusion}},
+      {180'000, {diffusion, elasticity}}};
+  for (const auto& [rows, names] : meshes) {
+    for (const auto& [name, entry] : names) {
+      all.push_back({name + std::to_string(rows), entry, Precision::double_precision, rows});
+      all.back().assembly = true;
+      all.back().row_length = 15;
+      all.back().quick = rows == 2'000;
+    }
+  }
+}
+
 }  // namespace
 
 std::vector<ProblemName> problems() {
@@ -275,39 +310,12 @@ std::vector<ProblemName> problems() {
       problem.quick = family == &surface && rows <= 16384;
     }
   }
-  for (const EntryKind entry : {EntryKind::quaternion, EntryKind::complex}) {
-    for (const int length : {1, 2, 4, 8, 16, 32, 64, 128}) {
-      const std::string name =
-          std::string(by_length) + std::string(heddle::name(entry)) + "-" + std::to_string(length);
-      all.push_back({name, entry, in_double, rows_by_length});
-      all.back().scaling = true;
-      all.back().row_length = length;
-      all.back().quick = entry == EntryKind::complex && (length == 4 || length == 16);
-    }
-  }
+  add_by_length(all);
   std::stable_sort(all.begin(), all.end(), [](const ProblemName& a, const ProblemName& b) {
     if (a.scaling || b.scaling) return a.scaling < b.scaling;
     return a.rows < b.rows;
   });
-  // A mesh has about 5.7 tetrahedra per node.
-  const std::pair<const char*, EntryKind> diffusion = {"diffusion-", EntryKind::real},
-                                          elasticity = {"elasticity-", EntryKind::block3};
-  using Names = std::vector<std::pair<const char*, EntryKind>>;
-  const std::vector<std::pair<Index, Names>> meshes = {
-      {2'000, {diffusion, elasticity}},
-      {3'129, {diffusion}},  // Wong, Kuhl, Darve 2015, table II: three meshes of a heart
-      {4'563, {diffusion}},
-      {20'000, {diffusion, elasticity}},
-      {28'639, {diffusion}},
-      {180'000, {diffusion, elasticity}}};
-  for (const auto& [rows, names] : meshes) {
-    for (const auto& [name, entry] : names) {
-      all.push_back({name + std::to_string(rows), entry, in_double, rows});
-      all.back().assembly = true;
-      all.back().row_length = 15;
-      all.back().quick = rows == 2'000;
-    }
-  }
+  add_meshes(all);
   for (ProblemName& problem : hierarchical_problems()) all.push_back(std::move(problem));
   return all;
 }
