@@ -33,7 +33,7 @@ heddle_link_cuda(heddle_bench)
 # Peers and the loops that trees are compared with compute here; the files that measure and show
 # them do not. In builds whose times are not read, all are compiled quickly.
 set(measured_sources ${bench_sources})
-list(FILTER measured_sources INCLUDE REGEX "/[^/]*(peer|reference|textbook|problem|patterns|formats|hierarchical)[^/]*\\.cpp$")
+list(FILTER measured_sources INCLUDE REGEX "/[^/]*(peer|reference|textbook|problem|patterns|lengths|formats|hierarchical)[^/]*\\.cpp$")
 if(HEDDLE_QUICK_CHECK)
   # Some of their helpers share a name.
   set_property(SOURCE ${measured_sources} PROPERTY SKIP_UNITY_BUILD_INCLUSION ON)
