@@ -137,7 +137,7 @@ class LatticeWithLengths final : public Pattern {
 
 }  // namespace
 
-std::unique_ptr<Pattern> lattice_with_lengths(std::vector<Index> lengths, int dimensions) {
+std::unique_ptr<Pattern> lattice_with_lengths(const std::vector<Index>& lengths, int dimensions) {
   return std::make_unique<LatticeWithLengths>(lengths, dimensions);
 }
 

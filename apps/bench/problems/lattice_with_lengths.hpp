@@ -12,6 +12,6 @@ namespace heddle::bench {
 /// vertex of a lattice of two or three dimensions is joined to the nearest ones that still lack
 /// neighbours. Throws `Error` (usage) where there is no such pattern, as where the lengths less the
 /// diagonals have an odd sum.
-std::unique_ptr<Pattern> lattice_with_lengths(std::vector<Index> lengths, int dimensions);
+std::unique_ptr<Pattern> lattice_with_lengths(const std::vector<Index>& lengths, int dimensions);
 
 }  // namespace heddle::bench

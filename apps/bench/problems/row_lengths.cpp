@@ -62,7 +62,8 @@ class Fit {
   Index at(std::size_t i, double c) const {
     const double u = of_place(seed_, i);
     const Range& range = ranges_[i];
-    return range.low + static_cast<Index>((range.high - range.low) * (u / (u + c * (1 - u))) + 0.5);
+    return range.low +
+           static_cast<Index>(std::lround((range.high - range.low) * (u / (u + c * (1 - u)))));
   }
   Offset sum_at(double c) const {
     Offset sum = 0;
@@ -96,14 +97,14 @@ Usual usual_lengths(const RowStatistics& s) {
 std::vector<Index> longest_of_halves(const RowStatistics& s, const Usual& usual,
                                      std::uint64_t seed) {
   const std::size_t slices = pieces(s.rows, slice), halves = pieces(s.rows, half);
+  const std::size_t whole = halves / 2;  // slices with both halves
   const auto with_hub =
-      static_cast<std::size_t>(of_place(seed * 1000 + hub, 0) * static_cast<double>(halves / 2));
+      static_cast<std::size_t>(of_place(seed * 1000 + hub, 0) * static_cast<double>(whole));
   std::vector<Range> ranges(slices, {usual.mean, usual.longest});
   ranges[with_hub] = {s.longest, s.longest};
   const auto longest = Fit(ranges, seed * 1000 + longest_of_slice).with_sum(s.steps_of_32);
-  const bool lone = halves % 2 != 0;  // the last slice has one half
   ranges.clear();
-  for (std::size_t i = 0; i < halves / 2; ++i) {
+  for (std::size_t i = 0; i < whole; ++i) {
     ranges.push_back({usual.mean, std::min(longest[i], usual.longest)});
   }
   const Offset others = s.steps_of_16 - std::accumulate(longest.begin(), longest.end(), Offset(0));
@@ -115,7 +116,7 @@ std::vector<Index> longest_of_halves(const RowStatistics& s, const Usual& usual,
       std::swap(of_half[2 * i], of_half[2 * i + 1]);
     }
   }
-  if (lone) of_half.push_back(longest.back());
+  if (whole < slices) of_half.push_back(longest.back());
   return of_half;
 }
 

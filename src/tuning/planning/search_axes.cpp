@@ -48,7 +48,7 @@ Axis axis_of(std::string name, const std::string& key, const std::vector<int>& v
 Axis threads_of_block(const std::vector<int>& threads) {
   return axis_of("threads a block", "block-size", threads);
 }
-/// As in Mueller-Roemer et al. 2020, section 4.3.
+/// The choices of Mueller-Roemer et al. 2020, section 4.3.
 std::vector<int> doublings_of_warp(const DeviceProperties& device) {
   return doublings(device.warp, device.threads_of_block);
 }
