@@ -63,7 +63,7 @@ struct CpuSchedule {
 
 /// A product on a GPU.
 struct GpuSchedule {
-  int block_size = 256;  // n_t: threads of a block, 2^i or 3 * 2^i from 64 to 1024, not 96
+  int block_size = 256;  // n_t: threads of a block, a multiple of 32 to 256, or 384, 512, 768, 1024
   int blocks = 0;        // n_b: blocks for which a multiprocessor has registers; 0: not bounded
   int unroll = 2;        // entries of a row that a thread loads before it needs the first, 1 to 8
   LoadHint load = LoadHint::normal;  // how the matrix is loaded

@@ -49,7 +49,7 @@ struct SumSpace {
 struct PartialSums {
   const double* partials;
   unsigned count;
-  int parts;  // partial sums that make the sum of one group: 1, 2 or 4
+  int parts;  // partial sums that make the sum of one group: 1, 2, 4 or 8
 };
 /// Maximum number of values that every block of a kernel adds for itself: reading them takes less
 /// time than a separate kernel, 2 to 3 microseconds.
