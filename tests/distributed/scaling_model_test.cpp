@@ -58,6 +58,13 @@ TEST(RankVolumes, AreThoseOfRanks) {
         EXPECT_EQ(volume.received, A->halo());
         EXPECT_EQ(volume.senders, A->neighbours());
       });
+      std::vector<long long> remote(volumes.size());
+      for (Index row = 0; row < rows; ++row) {
+        const int owner = partition.owner(row);
+        for (Offset k = matrix.offsets()[row]; k < matrix.offsets()[row + 1]; ++k) {
+          remote[static_cast<std::size_t>(owner)] += partition.owner(matrix.column()[k]) != owner;
+        }
+      }
       long long entries = 0, received = 0, sent = 0, senders = 0, receivers = 0;
       for (const RankVolume& volume : volumes) {
         entries += volume.entries;
@@ -65,7 +72,8 @@ TEST(RankVolumes, AreThoseOfRanks) {
         sent += volume.sent;
         senders += volume.senders;
         receivers += volume.receivers;
-        EXPECT_LE(volume.interior_entries, volume.entries);
+        EXPECT_LE(volume.interior_entries + volume.remote_entries, volume.entries);
+        EXPECT_EQ(volume.remote_entries, remote[static_cast<std::size_t>(&volume - &volumes[0])]);
       }
       EXPECT_EQ(entries, matrix.entries());
       EXPECT_EQ(received, sent);
@@ -159,6 +167,14 @@ TEST(ScalingModel, TaskHidesWhatInteriorRowsTake) {
   const double hidden = (2500 * 12 + 500 * 24) / 50e9;
   EXPECT_NEAR(point.product_vector - point.product_task, hidden, 1e-12);
   EXPECT_NEAR(point.iteration_vector - point.iteration_task, hidden, 1e-12);
+
+  // Rows split in two: y of all rows is loaded and stored once more, 8 / N bytes a flop.
+  volume.remote_entries = 1000;
+  const ScalingPoint split = model.predict({volume, volume}, 10);
+  EXPECT_EQ(split.product_vector, point.product_vector);
+  EXPECT_NEAR(split.split_naive - split.product_vector, 2 * 5000 * 8 / 5.0 / 50e9, 1e-15);
+  const double own = (4000 * 12 + 1000 * 24) / 50e9;
+  EXPECT_NEAR(split.split_naive - split.split_task, std::min(own, point.exchange), 1e-15);
   EXPECT_NEAR(model.iteration_alone(1000, 5000), 10e-6 + (5000 * 12 + 1000 * (24 + 72 + 8)) / 100e9,
               1e-15);
 }

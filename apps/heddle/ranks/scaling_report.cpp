@@ -17,6 +17,28 @@ std::string with_two_digits(double number) {
   return text;
 }
 
+/// The three modes of Kreutzer et al. (2012, figure 5).
+void print_modes(const detail::Scaling& scaling) {
+  std::printf(
+      "modes       GFlop/s of a product, rows of naive and task split into own and other "
+      "columns\n");
+  report::TextTable table(
+      {{.title = "ranks"}, {.title = "vector"}, {.title = "naive"}, {.title = "task"}});
+  const auto speed = [&](double seconds) {
+    const double gigaflops = scaling.flops / seconds * 1e-9;
+    char text[32];
+    std::snprintf(text, sizeof text, "%.*f", gigaflops < 100 ? 1 : 0, gigaflops);
+    return std::string(text);
+  };
+  for (const detail::ScalingPoint& point : scaling.points) {
+    table.add({std::to_string(point.ranks), speed(point.product_vector), speed(point.split_naive),
+               speed(point.split_task)});
+  }
+  std::cout.flush();
+  table.print(std::cout);
+  std::cout.flush();
+}
+
 }  // namespace
 
 void print(const detail::Scaling& scaling) {
@@ -63,6 +85,7 @@ void print(const detail::Scaling& scaling) {
         "to the power %.2f\n",
         scaling.weak.exponent);
   }
+  print_modes(scaling);
   std::printf("best        %s\n", scaling.best == 1
                                       ? "no ranks"
                                       : (std::to_string(scaling.best) + " of these ranks").c_str());

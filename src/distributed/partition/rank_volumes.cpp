@@ -42,6 +42,7 @@ std::vector<RankVolume> rank_volumes(const PatternView& pattern, const Partition
         const auto owner = static_cast<std::size_t>(owners[column / rows_of_group]);
         if (owner == static_cast<std::size_t>(rank)) continue;
         is_interior = false;
+        ++mine.remote_entries;
         if (wanted_by[column] == rank) continue;
         wanted_by[column] = rank;
         ++mine.received;
@@ -64,8 +65,9 @@ std::vector<RankVolume> rank_volumes(const PatternView& pattern, const Partition
 RankVolume worst_of(const std::vector<RankVolume>& volumes) {
   RankVolume worst = volumes.front();
   for (const RankVolume& volume : volumes) {
-    for (const auto number : {&RankVolume::rows, &RankVolume::entries, &RankVolume::received,
-                              &RankVolume::sent, &RankVolume::senders, &RankVolume::receivers}) {
+    for (const auto number :
+         {&RankVolume::rows, &RankVolume::entries, &RankVolume::remote_entries,
+          &RankVolume::received, &RankVolume::sent, &RankVolume::senders, &RankVolume::receivers}) {
       worst.*number = std::max(worst.*number, volume.*number);
     }
     for (const auto number : {&RankVolume::interior_rows, &RankVolume::interior_entries}) {

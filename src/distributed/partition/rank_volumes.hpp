@@ -15,7 +15,8 @@ struct RankVolume {
   long long entries = 0;
   long long interior_rows = 0;
   long long interior_entries = 0;
-  long long received = 0;  // rows of x, in a product
+  long long remote_entries = 0;  // those in columns of other ranks
+  long long received = 0;        // rows of x, in a product
   long long sent = 0;
   long long senders = 0;  // ranks that send some, and ranks that need some
   long long receivers = 0;

@@ -150,6 +150,15 @@ double ScalingModel::exchange(const RankVolume& volume) const {
   return messages * network_.latency + bytes / network_.bandwidth + staged;
 }
 
+ScalingModel::SplitProduct ScalingModel::split(const RankVolume& volume) const {
+  const auto rows = static_cast<double>(volume.rows);
+  const auto remote = static_cast<double>(volume.remote_entries);
+  const auto entries = static_cast<double>(volume.entries);
+  const double again = remote > 0 ? 2.0 * bytes_.row * rows : 0;
+  const double rate = rates_.ranks.bandwidth;
+  return {bytes_.of_product(rows, entries - remote) / rate, (remote * bytes_.entry + again) / rate};
+}
+
 /// Conjugate gradient joins two sums. Each gathers the nodes of all ranks, in as many steps as a
 /// tree has levels.
 double ScalingModel::sums(int ranks, double nodes) const {
@@ -177,6 +186,7 @@ ScalingPoint ScalingModel::predict(const std::vector<RankVolume>& volumes, doubl
     // Rows for others are gathered, and those of others written.
     const double moved = 2.0 * bytes_.row * static_cast<double>(volume.sent + volume.received);
     const double whole = (bytes_.of_product(rows, entries) + moved) / rate;
+    const auto [own, remote] = split(volume);
     const double interior = bytes_.of_product(static_cast<double>(volume.interior_rows),
                                               static_cast<double>(volume.interior_entries)) /
                             rate;
@@ -196,6 +206,8 @@ ScalingPoint ScalingModel::predict(const std::vector<RankVolume>& volumes, doubl
     keep_longest(point.exchange, exchanged);
     keep_longest(point.product_vector, kernels + vector);
     keep_longest(point.product_task, kernels + task);
+    keep_longest(point.split_naive, kernels + moved / rate + own + exchanged + remote);
+    keep_longest(point.split_task, kernels + moved / rate + std::max(own, exchanged) + remote);
     keep_longest(point.iteration_vector, around + vector);
     keep_longest(point.iteration_task, around + task);
   }
@@ -247,6 +259,7 @@ WeakScaling weak_scaling(const ScalingModel& model, long long rows, long long en
     volume.interior_entries = entries - grow(volume.entries - volume.interior_entries, entries);
     volume.rows = rows;
     volume.entries = entries;
+    volume.remote_entries = grow(volume.remote_entries, entries);
     volume.received = grow(volume.received, rows * (point.ranks - 1));
     volume.sent = grow(volume.sent, rows * (point.ranks - 1));
     weak.points.push_back(

@@ -88,6 +88,10 @@ struct ScalingPoint {
   double sums = 0;
   double product_vector = 0;  // exchange, then product
   double product_task = 0;    // exchange along with the interior rows
+  // Every row split as Kreutzer et al. do (section 3.1), into entries in the rank's own columns and
+  // those in columns of others, so that y is loaded and stored a second time:
+  double split_naive = 0;  // exchange, as if nothing hid it, and both parts
+  double split_task = 0;   // exchange along with the rank's own columns, then the others
   double iteration_vector = 0;
   double iteration_task = 0;
 };
@@ -109,6 +113,11 @@ class HEDDLE_EXPORT ScalingModel {
 
  private:
   double exchange(const RankVolume& volume) const;
+  /// Seconds of the part of split rows that needs no exchange, and of the rest.
+  struct SplitProduct {
+    double own = 0, remote = 0;
+  };
+  SplitProduct split(const RankVolume& volume) const;
   double sums(int ranks, double nodes) const;
 
   DeviceRates rates_;
