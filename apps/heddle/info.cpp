@@ -10,6 +10,7 @@
 #include "json_report.hpp"
 #include "options/matrix_options.hpp"
 #include "ranks/scaling_options.hpp"
+#include "row_histogram.hpp"
 #include "setting_options.hpp"
 #include "storage_option.hpp"
 
@@ -19,6 +20,7 @@ namespace {
 
 using detail::CodeBalance;
 using detail::ExactCopy;
+using detail::JaggedStorage;
 using detail::MatrixDescription;
 using detail::MultigridAdvice;
 using detail::ShortColumns;
@@ -29,6 +31,7 @@ struct InfoOptions {
   NodeOption node;
   Settings settings;
   ScalingOptions scaling;
+  HistogramOption histogram;
 
   detail::BalanceAssumptions balance() const {
     const auto given = with_settings(DescriptionSettings(), settings);
@@ -78,6 +81,16 @@ void print(const std::vector<ExactCopy>& copies) {
                   copy.why_not.c_str());
     }
   }
+}
+
+void print(const JaggedStorage& jagged) {
+  if (jagged.slice_bytes == 0) return;
+  std::printf(
+      "pJDS        %.1f%% less than ELL, padding %.3g%% of the entries; slices %s, the paper's "
+      "column starts %s\n",
+      100 * jagged.saved, 100 * jagged.padding,
+      readable_bytes(static_cast<double>(jagged.slice_bytes)).c_str(),
+      readable_bytes(static_cast<double>(jagged.column_starts)).c_str());
 }
 
 void print(const CodeBalance& balance, const detail::BalanceAssumptions& assumed) {
@@ -165,9 +178,6 @@ void print(const std::string& path, const MatrixDescription& matrix) {
               ShortColumns::layout, 100 * columns.share, columns.mixed, columns.wide);
 }
 
-std::string picture_title(const std::string& path) {
-  return std::filesystem::path(path).filename().string() + " on ranks, predicted";
-}
 std::string words_of(const AnyMatrix& matrix, const detail::Scaling& scaling) {
   const std::string unknowns = std::to_string(scaling.unknowns);
   const std::string entry = scaling.unknowns > 0 ? "blocks of " + unknowns + " x " + unknowns
@@ -183,14 +193,17 @@ int run_info(const InfoOptions& options) {
   RunFiles files;
   options.matrix.add_inputs(files);
   options.scaling.add_outputs(files);
+  options.histogram.add_outputs(files);
   files.check();
   const auto progress = options.matrix.progress();
   const AnyMatrix matrix = options.matrix.read(progress.get());
   const Device device = options.matrix.on();
   const MatrixDescription description = detail::describe(
       matrix, {nodes, options.balance(), true, options.scaling.question()}, device);
+  const std::string file = std::filesystem::path(options.matrix.path).filename().string();
+  options.histogram.draw(matrix.pattern(), file);
   if (const auto& scaling = description.scaling) {
-    options.scaling.draw(*scaling, picture_title(options.matrix.path), words_of(matrix, *scaling));
+    options.scaling.draw(*scaling, file + " on ranks, predicted", words_of(matrix, *scaling));
   }
   if (progress) progress->erase();
   if (options.json) {
@@ -199,6 +212,7 @@ int run_info(const InfoOptions& options) {
     std::cout << text_of(json);
   } else if (!options.matrix.quiet) {
     print(options.matrix.path, description);
+    print(description.jagged);
     print(description.copies);
     print(description.tree);
     print(description.balance, options.balance());
@@ -220,6 +234,7 @@ void add_info(CLI::App& app, int& status) {
   add_settings(*command, SettingUse::description, {"cache", "bandwidth", "link"},
                options->settings);
   options->scaling.add_to(*command);
+  options->histogram.add_to(*command);
   command->add_flag("--json", options->json, "print the result as one JSON object");
   command->footer("Example: heddle info dirac.mtx.gz --entry quaternion");
   command->callback([options, &status] { status = run_info(*options); });

@@ -9,29 +9,13 @@ namespace heddle::detail {
 
 namespace {
 
-/// Multiplications and additions of y += a x.
 int flops_of(const AnyMatrix& matrix) {
   if (matrix.is_defined()) {
     return matrix.visit_defined([](const auto& defined) {
       return 2 * static_cast<int>(defined.definition()->product.size());
     });
   }
-  return visit_entry<double>(matrix.kind(), []<class E>() {
-    using V = vector_entry_t<E>;
-    E entry{};
-    for (int k = 0; k < E::components; ++k) entry.component[k] = 1 + k;
-    int products = 0;
-    for (int j = 0; j < V::components; ++j) {
-      V unit = zero_vector<V>();
-      unit.component[j] = 1;
-      auto image = zero_vector<result_entry_t<E>>();
-      multiply_add(image, entry, unit);
-      products +=
-          static_cast<int>(std::count_if(std::begin(image.component), std::end(image.component),
-                                         [](double component) { return component != 0; }));
-    }
-    return 2 * products;
-  });
+  return detail::flops_of(matrix.kind());
 }
 
 int components_of_row(const AnyMatrix& matrix) {
@@ -113,6 +97,25 @@ Loads loads_from_memory(const PatternView& pattern, long long rows_in_cache) {
 }
 
 }  // namespace
+
+int flops_of(EntryKind kind) {
+  return visit_entry<double>(kind, []<class E>() {
+    using V = vector_entry_t<E>;
+    E entry{};
+    for (int k = 0; k < E::components; ++k) entry.component[k] = 1 + k;
+    int products = 0;
+    for (int j = 0; j < V::components; ++j) {
+      V unit = zero_vector<V>();
+      unit.component[j] = 1;
+      auto image = zero_vector<result_entry_t<E>>();
+      multiply_add(image, entry, unit);
+      products +=
+          static_cast<int>(std::count_if(std::begin(image.component), std::end(image.component),
+                                         [](double component) { return component != 0; }));
+    }
+    return 2 * products;
+  });
+}
 
 int row_bytes_of(const AnyMatrix& matrix) {
   return components_of_row(matrix) * (matrix.precision() == Precision::double_precision ? 8 : 4);

@@ -29,6 +29,9 @@ struct CodeBalance {
   double favours_host_up_to = 0, hides_transfer_from = 0;
 };
 
+/// Multiplications and additions of y += a x for one entry a of that kind.
+int flops_of(EntryKind kind);
+
 /// Bytes of a row of x.
 int row_bytes_of(const AnyMatrix& matrix);
 

@@ -42,10 +42,14 @@ MatrixDescription describe(const AnyMatrix& matrix, const DescriptionOptions& op
   if (options.scaling) {
     scaling = predict_scaling(matrix, *options.scaling, balance.flops, device);
   }
+  const Features known = features(matrix, device);
+  std::vector<LayoutMemory> layouts = layout_memory(matrix, device);
+  const JaggedStorage jagged = jagged_storage(layouts, known);
   return {matrix.entry(),
           matrix.precision(),
-          features(matrix, device),
-          layout_memory(matrix, device),
+          known,
+          std::move(layouts),
+          jagged,
           short_columns(matrix),
           exact_copies(matrix, host),
           tree_memory(matrix, options.nodes, host),

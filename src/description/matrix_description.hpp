@@ -11,6 +11,7 @@
 #include "heddle/hierarchical_memory.hpp"
 #include "heddle/runtime/any_matrix.hpp"
 #include "heddle/tuning/features.hpp"
+#include "jagged_storage.hpp"
 #include "multigrid_advice.hpp"
 #include "scaling.hpp"
 #include "solve_advice.hpp"
@@ -52,6 +53,7 @@ struct MatrixDescription {
   Precision precision = Precision::double_precision;
   Features features;
   std::vector<LayoutMemory> layouts;
+  JaggedStorage jagged;
   ShortColumns short_columns;
   std::vector<ExactCopy> copies;
   TreeMemory tree;

@@ -96,6 +96,8 @@ Json to_json(const Scaling& scaling) {
                      {"sums", point.sums},
                      {"product_vector", point.product_vector},
                      {"product_task", point.product_task},
+                     {"split_naive", point.split_naive},
+                     {"split_task", point.split_task},
                      {"iteration_vector", point.iteration_vector},
                      {"iteration_task", point.iteration_task}};
     if (const auto* weak = scaling.weak_point(point.ranks)) {
@@ -141,6 +143,12 @@ Json to_json(const MatrixDescription& description) {
   for (const LayoutMemory& layout : description.layouts) {
     json["layouts"].push_back(
         {{"plan", layout.plan}, {"bytes", layout.use.product()}, {"of_csr", layout.of_csr}});
+  }
+  if (const JaggedStorage& jagged = description.jagged; jagged.slice_bytes > 0) {
+    json["pjds"] = {{"saved_of_ell", jagged.saved},
+                    {"padding", jagged.padding},
+                    {"slice_bytes", jagged.slice_bytes},
+                    {"column_start_bytes", jagged.column_starts}};
   }
   const ShortColumns& columns = description.short_columns;
   json["short_columns"] = {{"plan", std::string(ShortColumns::layout) + ",column-bits=16"},

@@ -144,7 +144,7 @@ TEST_F(Help, ShowsWhatIsDocumented) {
       {"spmv",
        {"--plan", "--profile", "--update-values", "--cold", "--repetitions", "--seed", "--storage",
         "--node", "--dense", "--launch", "--adjoint"}},
-      {"info", {"--node", "--dense", "--plot"}}};
+      {"info", {"--node", "--dense", "--plot", "--histogram"}}};
   add_settings(documented["solve"], {SettingUse::solver, SettingUse::least_squares,
                                      SettingUse::multigrid, SettingUse::ranks});
   add_settings(documented["eigen"], {SettingUse::eigen, SettingUse::ranks});
@@ -221,6 +221,7 @@ TEST_F(Help, EveryOptionIsAccepted) {
       {"--profile", "none"},
       {"--history", "h.csv"},
       {"--plot", "h.svg"},
+      {"--histogram", "h.svg"},
       {"--monitor", ""},
       {"--seed", "3"},
       {"--repetitions", "1"},

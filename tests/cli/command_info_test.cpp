@@ -2,6 +2,7 @@
 // `heddle info`: features that can be counted by hand.
 #include "cli/run.hpp"
 #include "cli/small_systems.hpp"
+#include "support/html_check.hpp"
 #include "support/where_it_runs.hpp"
 
 namespace {
@@ -165,6 +166,8 @@ TEST_F(Info, PredictsRanks) {
     EXPECT_EQ(point["sums"] > 0, ranks > 1);
     EXPECT_LE(point["product_task"], point["product_vector"]);
     EXPECT_LT(point["product_task"], point["iteration_task"]);
+    EXPECT_GE(point["split_naive"], point["product_vector"]);
+    EXPECT_LE(point["split_task"], point["split_naive"]);
     EXPECT_TRUE(point.contains("weak_iteration_task"));
     ranks *= 2;
   }
@@ -173,6 +176,7 @@ TEST_F(Info, PredictsRanks) {
   EXPECT_EQ(text.status, 0) << text.error;
   EXPECT_NE(text.out.find("\nscaling     on h100 at ndr, "), std::string::npos) << text.out;
   EXPECT_NE(text.out.find("\nbest        no ranks\n"), std::string::npos) << text.out;
+  EXPECT_NE(text.out.find("\nranks  vector  naive  task\n"), std::string::npos) << text.out;
 
   const auto expect_refused = [&](const std::vector<std::string>& more, const std::string& why) {
     std::vector<std::string> arguments = {"info", "p.npz"};
@@ -196,6 +200,64 @@ TEST_F(Info, PredictsRanks) {
   folder.write("r.mtx", banner + "2 3 2\n1 1 2\n2 3 2\n");
   EXPECT_EQ(run({"info", "r.mtx", "--scaling", "ndr"}).error,
             "heddle: scaling: ranks share square matrices, not one of 2 rows and 3 columns\n");
+}
+
+/// 100 rows of 1, 2, 3, 4, 1, 2 ... entries, but one of 40.
+std::string rows_of_four_lengths() {
+  std::string entries;
+  int count = 0;
+  for (int row = 1; row <= 100; ++row) {
+    const int length = row == 57 ? 40 : 1 + (row - 1) % 4;
+    for (int k = 0; k < length; ++k, ++count) {
+      entries += std::to_string(row) + " " + std::to_string((row + 7 * k) % 100 + 1) + " 1\n";
+    }
+  }
+  return banner + "100 100 " + std::to_string(count) + "\n" + entries;
+}
+
+/// Four blocks of 32 rows by length, the longest of which have 40, 3, 2 and 1 entries; ELLPACK pads
+/// 100 rows to 40. A slot has 12 bytes. Both have 4 for each row and 256 further columns.
+TEST_F(Info, ComparesPaddedRowsWithEllpack) {
+  const auto json = info(rows_of_four_lengths(), "real");
+  const double slots = 32 * (40 + 3 + 2 + 1), both = 4 * 100 + 4 * 256;
+  const double ellpack = 12 * 100 * 40 + 8 * (1 + 1) + both;
+  const double jagged = 12 * slots + 8 * (4 + 1) + both;
+  const auto& pjds = json["pjds"];
+  EXPECT_DOUBLE_EQ(pjds["saved_of_ell"], 1 - jagged / ellpack);
+  EXPECT_DOUBLE_EQ(pjds["padding"], (slots - 289) / 289);
+  EXPECT_EQ(pjds["slice_bytes"], 8 * (4 + 1));
+  EXPECT_EQ(pjds["column_start_bytes"], 4 * 40);
+  EXPECT_NE(run({"info", "a.mtx"})
+                .out.find("\npJDS        61.3% less than ELL, padding 409% of the entries; "
+                          "slices 40 B, the paper's column starts 160 B\n"),
+            std::string::npos);
+  EXPECT_FALSE(info(banner + "2 3 1\n1 1 1\n", "real").contains("pjds"));
+}
+
+TEST_F(Info, DrawsLengthsOfRows) {
+  folder.write("h.mtx", rows_of_four_lengths());
+  const Result result = run({"info", "h.mtx", "--histogram", "h.svg", "--quiet"});
+  ASSERT_EQ(result.status, 0) << result.error;
+  const std::string picture = text_of("h.svg");
+  for (const char* part : {"h.mtx: lengths of rows", "100 rows of 1 to 40 entries, mean 2.89",
+                           ">share of the rows<", "24 rows of 1, 24%", "25 rows of 2, 25%",
+                           "25 rows of 3, 25%", "25 rows of 4, 25%", "1 row of 40, 1%"}) {
+    EXPECT_NE(picture.find(part), std::string::npos) << part << " in\n" << picture;
+  }
+  EXPECT_EQ(heddle::test::count_of(picture, "<circle"), 6u);  // those and the legend's
+  folder.write("empty.mtx", banner + "3 3 0\n");
+  EXPECT_EQ(run({"info", "empty.mtx", "--histogram", "e.svg"}).status, 0);
+  EXPECT_NE(text_of("e.svg").find("3 rows of 0, 100%"), std::string::npos);
+
+  const auto expect_refused = [&](const std::string& path, const std::string& why) {
+    const Result refused = run({"info", "h.mtx", "--histogram", path});
+    EXPECT_EQ(refused.status, 2);
+    EXPECT_EQ(refused.error, "heddle: " + why + "\n");
+    EXPECT_EQ(refused.out, "");
+  };
+  expect_refused("h.png", "--histogram h.png: the picture is written as .svg");
+  EXPECT_EQ(run({"info", "h.mtx", "--histogram", "nowhere/h.svg"}).status, 2);
+  EXPECT_EQ(files(), (Names{"e.svg", "empty.mtx", "h.mtx", "h.svg"}));
 }
 
 TEST_F(Info, EndsWithAdvice) {
