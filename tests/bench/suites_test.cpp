@@ -8,6 +8,7 @@
 #include "heddle/error.hpp"
 #include "heddle/problems.hpp"
 #include "records/hierarchical_tables.hpp"
+#include "records/pjds_table.hpp"
 #include "suites/suite.hpp"
 #include "support/where_it_runs.hpp"
 
@@ -265,6 +266,49 @@ TEST_F(Suites, CountLayoutsAndTimeSteps) {
   }
   EXPECT_EQ(steps, (std::vector<std::string>{"choose plan", "build", "update values", "permute in",
                                              "permute out"}));
+}
+
+/// Bytes of the slots of 36 bytes that slices of `height` sorted rows have, of an offset of 8 bytes
+/// for each, of 4 for each row and of 256 further columns; counted from the lengths alone.
+long long bytes_of_padded_rows(const PatternView& pattern, std::size_t height, int slot) {
+  std::vector<long long> lengths;
+  for (Index row = 0; row < pattern.rows; ++row) lengths.push_back(pattern.length(row));
+  std::sort(lengths.rbegin(), lengths.rend());
+  long long bytes = 8 + 4LL * pattern.rows + 4 * 256;
+  for (std::size_t first = 0; first < lengths.size(); first += height) {
+    bytes += lengths[first] * static_cast<long long>(height) * slot + 8;
+  }
+  return bytes;
+}
+
+TEST_F(Suites, ComparePjdsWithEllpackInBothPrecisions) {
+  pjds_suite(*session, *problem);
+  const auto run = session->run();
+  ASSERT_EQ(run.records.size(), 2U);
+  std::vector<const Record*> records;
+  for (const Record& record : run.records) {
+    SCOPED_TRACE(record.precision);
+    records.push_back(&record);
+    const bool single = &record != run.records.data();
+    EXPECT_EQ(record.precision, single ? "single" : "double");
+    const int slot = (single ? 16 : 32) + 4;
+    const PatternView pattern = problem->matrix.pattern();
+    const Candidate& ellpack = candidate(record, to_string(parse_plan("ELL")));
+    const Candidate& jagged = candidate(record, to_string(parse_plan("pJDS")));
+    EXPECT_EQ(ellpack.memory_bytes, bytes_of_padded_rows(pattern, problem->x.size() / 4, slot));
+    EXPECT_EQ(jagged.memory_bytes, bytes_of_padded_rows(pattern, 32, slot));
+    EXPECT_LT(*jagged.memory_bytes, *ellpack.memory_bytes / 2);
+    for (const Candidate& own : {ellpack, jagged}) {
+      EXPECT_FALSE(own.failure);
+      EXPECT_LE(*own.error, single ? 1e-6 : 1e-15);
+    }
+    EXPECT_TRUE(candidate(record, "right").seconds);
+  }
+  const Matrix table = pjds_table(records);
+  EXPECT_EQ(table.lines, (std::vector<std::string>{"surface-2562, quaternion",
+                                                   "surface-2562, quaternion, single"}));
+  EXPECT_EQ(table.columns,
+            (std::vector<std::string>{"a row", "saved", "ELLPACK-R", "pJDS", "CSR", "best peer"}));
 }
 
 TEST_F(SuitesOfASolid, SolveSeveralRightHandSides) {

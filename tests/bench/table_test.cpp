@@ -97,8 +97,8 @@ TEST(Table, TakesRunsWithLittleInThem) {
   Record record;
   record.suite = "another";
   record.problem = "lone";
-  for (const char* suite :
-       {"product", "solver", "right-hand-sides", "layouts", "setup", "scaling", "another"}) {
+  for (const char* suite : {"product", "solver", "right-hand-sides", "layouts", "setup", "scaling",
+                            "pjds", "another"}) {
     record.suite = suite;
     run.records = {record};
     if (record.suite != "setup") {

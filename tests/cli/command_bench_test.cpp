@@ -64,7 +64,9 @@ TEST_F(Bench, QuickRunOfEverything) {
   EXPECT_EQ(problems_of(json, "layouts"), all);
   EXPECT_EQ(problems_of(json, "setup"), all);
   EXPECT_EQ(problems_of(json, "solver"), (Names{"surface-2562", "solid-1016", "filter-1280"}));
-  EXPECT_EQ(problems_of(json, "right-hand-sides"), (Names{"surface-2562", "solid-1016"}));
+  for (const char* suite : {"right-hand-sides", "pjds"}) {
+    EXPECT_EQ(problems_of(json, suite), (Names{"surface-2562", "solid-1016"})) << suite;
+  }
   EXPECT_EQ(problems_of(json, "scaling"), (Names{"rows-surface-4096", "rows-surface-16384",
                                                  "length-complex-4", "length-complex-16"}));
   expect_figures(json);

@@ -3,6 +3,7 @@
 #include "markdown_table.hpp"
 #include "output.hpp"
 #include "records/hierarchical_tables.hpp"
+#include "records/pjds_table.hpp"
 #include "records/record_groups.hpp"
 
 namespace heddle::bench {
@@ -196,6 +197,9 @@ std::string section(const Run& run) {
       for (const TitledMatrix& table : hierarchical_tables(suite.records)) {
         text += "\n" + table.title + ".\n\n" + markdown_of(table.corner, table.matrix);
       }
+    } else if (suite.name == "pjds") {
+      text +=
+          std::string(pjds_columns) + ".\n\n" + markdown_of("problem", pjds_table(suite.records));
     } else if (suite.name == "scaling") {
       text += scaling(suite, run);
     } else {

@@ -5,6 +5,7 @@
 #include "amounts.hpp"
 #include "output.hpp"
 #include "records/hierarchical_tables.hpp"
+#include "records/pjds_table.hpp"
 #include "records/record_groups.hpp"
 #include "text_table.hpp"
 
@@ -235,6 +236,7 @@ std::string what_columns_mean(const Suite& suite, const Run& run) {
     return "median of each; reorder: also over that of a product, and the products that pay for it";
   }
   if (suite.name == "hierarchical") return "hisparse: a tree with nodes of d x d";
+  if (suite.name == "pjds") return pjds_columns;
   if (suite.name == "solver") {
     return "time of one iteration; " + plans +
            "; x: times as fast as the best peer; solve: iterations and time to the tolerance (" +
@@ -288,6 +290,8 @@ void print_table(const Run& run, std::ostream& out) {
         out << "\n" << wrapped(table.title, 0);
         print_matrix("  " + table.corner, table.matrix, out);
       }
+    } else if (suite.name == "pjds") {
+      print_matrix("  problem", pjds_table(suite.records), out);
     } else if (suite.name == "solver") {
       print_solvers(suite, out);
     } else if (suite.name == "right-hand-sides") {

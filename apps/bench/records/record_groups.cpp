@@ -17,14 +17,15 @@ namespace {
 struct SuiteTitle {
   std::string_view name, title;
 };
-constexpr std::array<SuiteTitle, 8> suite_titles = {{{"product", "Products"},
+constexpr std::array<SuiteTitle, 9> suite_titles = {{{"product", "Products"},
                                                      {"solver", "Solvers"},
                                                      {"right-hand-sides", "Right-hand sides"},
                                                      {"layouts", "Layouts"},
                                                      {"setup", "Setting up"},
                                                      {"scaling", "Scaling"},
                                                      {"assembly", "Assembly"},
-                                                     {"hierarchical", "Hierarchical storage"}}};
+                                                     {"hierarchical", "Hierarchical storage"},
+                                                     {"pjds", "ELLPACK-R and pJDS"}}};
 
 /// The position of `value` in `values`; appends it where it is missing.
 std::size_t place_of(const std::string& value, std::vector<std::string>& values) {

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <utility>
 
@@ -125,7 +126,23 @@ double expected_bytes(const ProblemName& problem) {
 
 }  // namespace
 
+namespace {
+
+/// Problems for the table of the suite `pjds`: row lengths like those of the paper's matrices.
+bool is_like_those_of_pjds(const ProblemName& problem, bool quick) {
+  if (quick) return problem.name == "surface-2562" || problem.name == "solid-1016";
+  static constexpr std::array<std::string_view, 5> names = {
+      "surface-543524", "cage-250000", "diffusion-180000", "filter-169410", "stiffness-60000"};
+  return std::find(names.begin(), names.end(), problem.name) != names.end();
+}
+
+}  // namespace
+
 bool fits(std::string_view suite, const ProblemName& problem) {
+  if (suite == "pjds") {
+    return problem.precision == Precision::double_precision && !problem.scaling &&
+           !problem.edits_only;
+  }
   if (suite == "right-hand-sides" && problem.entry == EntryKind::complex) return false;
   return problem.scaling == (suite == "scaling") && problem.assembly == (suite == "assembly") &&
          problem.hierarchical == (suite == "hierarchical");
@@ -134,6 +151,7 @@ bool fits(std::string_view suite, const ProblemName& problem) {
 bool takes(std::string_view suite, const ProblemName& problem, const Device& device, bool quick) {
   if (!fits(suite, problem)) return false;
   if (quick && (!problem.quick || problem.many_times_cache)) return false;
+  if (suite == "pjds") return is_like_those_of_pjds(problem, quick);
   if (suite == "solver" || suite == "right-hand-sides") {
     // Keeps a thousand iterations by five libraries to minutes, not hours.
     constexpr double on_cpu = 120e6, on_gpu = 400e6, in_a_hurry = 2e6;

@@ -19,9 +19,9 @@
 
 namespace heddle::bench {
 
-inline constexpr std::array<std::string_view, 8> suite_names = {
-    "product", "solver",  "right-hand-sides", "layouts",
-    "setup",   "scaling", "assembly",         "hierarchical"};
+inline constexpr std::array<std::string_view, 9> suite_names = {
+    "product", "solver",   "right-hand-sides", "layouts", "setup",
+    "scaling", "assembly", "hierarchical",     "pjds"};
 
 struct Settings {
   Device device = Device::cpu();
@@ -118,6 +118,8 @@ void scaling_suite(Session& session, const Problem& problem, bool against_length
 void assembly_suite(Session& session, const Problem& problem);
 /// For real numbers, complex ones, quaternions and 3x3 blocks.
 void hierarchical_suite(Session& session, const Problem& problem);
+/// Also in single precision, if the problem is in double.
+void pjds_suite(Session& session, const Problem& problem);
 
 /// y = A x by all libraries, by Heddle also under the plans of `texts`, warm and, on request, cold:
 /// the work of `product_suite`, `scaling_suite` and `assembly_suite`.

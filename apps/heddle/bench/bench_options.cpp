@@ -15,8 +15,8 @@ void add_bench_options(CLI::App& command, BenchOptions& options) {
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   };
   repeatable("--suite", options.suites,
-             "product, solver, right-hand-sides, layouts, setup, scaling, assembly or "
-             "hierarchical; default: all; may be repeated",
+             "product, solver, right-hand-sides, layouts, setup, scaling, assembly, "
+             "hierarchical or pjds; default: all; may be repeated",
              "NAME");
   repeatable("--problem", options.problems,
              "measure only this problem of those that --list shows; may be repeated", "NAME");
