@@ -34,6 +34,7 @@ constexpr Quantity amplitude_range{1e-3, 5000, "uA/mm3"};
 constexpr Quantity spacing_range{1e-3, 10, "mm"};
 constexpr Quantity step_range{1e-5, 5, "ms"};
 constexpr Quantity duration_range{1e-4, 1e6, "ms"};
+constexpr Quantity error_range{1e-6, 20, "mV"};
 
 double quantity(const CaseObject& object, const char* key, const Quantity& range) {
   const double value = object.number(key);
@@ -201,16 +202,32 @@ long long steps_of(const CaseObject& object, const char* key, double step) {
   return static_cast<long long>(steps);
 }
 
+AdaptiveCase read_adaptive(const CaseObject& object, double step) {
+  object.check_keys({"tolerance", "max_step"});
+  AdaptiveCase adaptive;
+  if (object.has("tolerance")) adaptive.tolerance = quantity(object, "tolerance", error_range);
+  if (!object.has("max_step")) return adaptive;
+  adaptive.max_step = quantity(object, "max_step", step_range);
+  if (*adaptive.max_step < step) {
+    object.refuse(object.path_of("max_step"),
+                  "is shorter than the time step, " + shortest(step) + " ms");
+  }
+  return adaptive;
+}
+
 TimeCase read_time(const CaseObject& object) {
   TimeCase time;
   if (object.has("scheme") && object.text_of("scheme", {"splitting", "newton"}) == "newton") {
-    object.check_keys({"step", "end", "scheme"});
+    object.check_keys({"step", "end", "scheme", "adaptive"});
     time.scheme = Scheme::newton;
+  } else if (object.has("adaptive")) {
+    object.refuse(object.path_of("adaptive"), "applies only to the scheme newton");
   } else {
     object.check_keys({"step", "end", "scheme", "splitting", "theta", "mass", "ionic_current"});
   }
   time.step = quantity(object, "step", step_range);
   time.steps = steps_of(object, "end", time.step);
+  if (object.has("adaptive")) time.adaptive = read_adaptive(object.object("adaptive"), time.step);
   if (object.has("splitting") && object.text_of("splitting", {"godunov", "strang"}) == "strang") {
     time.splitting = Splitting::strang;
   }
@@ -303,6 +320,8 @@ Case parse_case(const std::string& text, const std::string& path) {
                                                  : read.time.steps;
   if (object.has("trace_every")) {
     read.trace_every = steps_of(object, "trace_every", read.time.step);
+  } else if (read.time.adaptive) {
+    read.trace_every = 0;
   }
   if (object.has("activation_threshold")) {
     read.activation_threshold = object.number("activation_threshold", {.least = -90, .most = 60});

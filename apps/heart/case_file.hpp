@@ -60,6 +60,12 @@ enum class Mass { consistent, lumped };
 enum class CurrentPlace { nodes, integration_points };
 enum class Guess { last, extrapolated };
 
+/// Steps of Newton's scheme that are 1, 2, 4 ... times as long as the time step.
+struct AdaptiveCase {
+  double tolerance = 0.1;          // mV, for the error of each step
+  std::optional<double> max_step;  // ms
+};
+
 struct TimeCase {
   double step = 0;
   long long steps = 0;
@@ -69,6 +75,7 @@ struct TimeCase {
   double theta = 0.5;
   Mass mass = Mass::consistent;
   CurrentPlace ionic_current = CurrentPlace::nodes;
+  std::optional<AdaptiveCase> adaptive;  // for Newton's method only
 
   double end() const { return static_cast<double>(steps) * step; }
 };
@@ -91,7 +98,7 @@ struct Case {
   std::vector<StimulusCase> stimuli;
   TimeCase time;
   long long output_every = 1;  // steps
-  long long trace_every = 1;   // steps
+  long long trace_every = 1;   // steps; 0: every adaptive step
   double activation_threshold = 0;
   bool tables = true;  // tabulate the membranes' functions of the potential
   std::vector<NamedPoint> points;

@@ -55,6 +55,7 @@ struct EndPass {
   double* potential;               // before the step, then after it
   double* activation;              // NaN until activated
   ProbePass probes;
+  long long length = 1;  // of an adaptive step, in steps of the clock
 
   HEDDLE_INLINE void operator()(Offset i) const {
     if (i == 0) go_on();
@@ -66,13 +67,14 @@ struct EndPass {
     if (has_failed) return;
     potential[i] = to;
     if (is_good && last != last && from < threshold && to >= threshold) {
-      activation[i] = now + step * ((threshold - from) / (to - from));
+      const double taken = step * static_cast<double>(length);
+      activation[i] = now + taken * ((threshold - from) / (to - from));
     }
   }
 
   HEDDLE_INLINE void go_on() const {
     record->add(clock->steps, report->status, report->iterations, report->residual_norm / scale);
-    const long long steps = clock->steps + 1;
+    const long long steps = clock->steps + length;
     const double now = static_cast<double>(steps) * step;
     *next = {now, now + step / 2, steps, record->failed_step};
   }

@@ -25,7 +25,7 @@ struct RepeatedWork {
   QueueWork before;
   const int* goes_on;  // checked after `before` and after each `again`
   QueueWork again;
-  QueueWork after;
+  QueueWork after;  // may be empty
 };
 
 namespace cuda {

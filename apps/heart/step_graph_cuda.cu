@@ -95,7 +95,7 @@ StepGraph::StepGraph(const Stream& stream, const RepeatedWork& work) : stream_(s
   check(cudaGraphAddNode(&loop, whole.graph, begun.data(), nullptr, begun.size(), &parameters),
         "cudaGraphAddNode");
   capture_into(parameters.conditional.phGraph_out[0], {}, stream, with_decision(work.again));
-  capture_into(whole.graph, {loop}, stream, work.after);
+  if (work.after) capture_into(whole.graph, {loop}, stream, work.after);
   graph_ = instantiate(whole.graph);
 }
 

@@ -6,18 +6,23 @@
 
 #include "heddle/operator.hpp"
 #include "solve_record.hpp"
+#include "step_lengths.hpp"
 
 namespace heddle::heart {
 
 using Number = real<double>;
 using Potential = Field<Number>;
 
-/// Seconds of the steps so far. Parts cannot be timed separately on a GPU, which runs a step as one
-/// graph, nor in a step of Newton's method.
+/// Seconds of the steps so far, and of their parts.
 struct StepTimes {
+  // Under splitting, on a CPU alone: a GPU runs a step as one graph.
   double membranes = 0;
   double iterate = 0;
   double fields = 0;
+  // Under Newton's method.
+  double assembly = 0;
+  double product = 0;  // in the linear systems
+  double solve = 0;    // of the linear systems, with their products
   double all = 0;
 };
 
@@ -26,7 +31,9 @@ struct StepTimes {
 struct SystemState {
   long long steps = 0;
   std::vector<double> potential;
-  std::vector<double> change = {};  // by the last diffusion; unused by Newton's method
+  /// By the last diffusion. Adaptive steps of Newton's method have the rates in mV/ms here, and
+  /// below the length of the next step; fixed ones have neither.
+  std::vector<double> change = {};
   std::vector<double> change_before = {};
   std::vector<double> image = {};  // the matrix times the change
   std::vector<double> image_before = {};
@@ -55,12 +62,15 @@ class TissueSystem {
   long long steps() const { return steps_; }
   double time() const { return static_cast<double>(steps_) * step_; }
 
-  /// Takes `count` steps. They end with the first that is not solved, which `record` reports; on a
-  /// GPU the remaining ones may be taken with the state it left.
+  /// Takes `count` steps, or an adaptive step of at most that many. They end with the first that is
+  /// not solved, which `record` reports; on a GPU the remaining ones may be taken with the state it
+  /// left.
   virtual void advance(long long count) = 0;
   const SolveRecord& record() const { return record_; }
   /// Iterations of Newton's method; 0 for schemes that are linear in each step.
   virtual long long newton_iterations() const { return 0; }
+  /// Null for steps of one length.
+  virtual const StepCounts* adaptive_steps() const { return nullptr; }
 
   /// The largest |V| in mV; not finite if any V is not.
   virtual double largest_potential() = 0;
@@ -79,7 +89,10 @@ class TissueSystem {
   /// Throws `Error` (size_mismatch) for a state of another system.
   virtual void set_state(const SystemState& state) = 0;
 
-  StepTimes times;
+  /// With all parts that the scheme knows; may measure on the device.
+  virtual StepTimes times_so_far() const { return times; }
+
+  StepTimes times;  // so far
 
  protected:
   explicit TissueSystem(double step) : step_(step) {}

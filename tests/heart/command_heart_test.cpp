@@ -128,6 +128,15 @@ TEST_F(CommandHeart, TakesNewtonsScheme) {
   EXPECT_GE(report["newton_iterations"], 500);
   EXPECT_NEAR(report["largest_step"], 4 / (8 * (1.01 * 1.01 / 3 - 0.01)), 1e-12);
   EXPECT_FALSE(report.contains("theta"));
+  const json& times = report["times"];
+  double parts = 0;
+  for (const char* part : {"assembly", "product", "rest_of_solve", "other"}) {
+    EXPECT_GT(times[part], 0) << part;
+    parts += times[part].get<double>();
+  }
+  EXPECT_NEAR(parts, times["steps"], 1e-9);
+  EXPECT_FALSE(times.contains("membranes"));
+  EXPECT_FALSE(split["times"].contains("assembly"));
   EXPECT_EQ(report["frames"], 6);
   const std::string traces = text_of("t.csv");
   EXPECT_EQ(std::count(traces.begin(), traces.end(), '\n'), 502);
@@ -146,7 +155,8 @@ TEST_F(CommandHeart, TakesNewtonsScheme) {
       << refused.error;
   of["time"]["theta"] = 1;
   EXPECT_EQ(tissue(of).error,
-            "heddle-heart: case.json: time.theta is not known; there are: step, end, scheme\n");
+            "heddle-heart: case.json: time.theta is not known; there are: step, end, scheme, "
+            "adaptive\n");
 }
 
 /// Regions have their own cells and conductivities, and stimuli overlap in time.

@@ -227,6 +227,8 @@ TEST(HeartCase, SchemaAcceptsWhatIsRead) {
   std::sort(listed.begin(), listed.end());
   EXPECT_EQ(listed, known);
   EXPECT_FALSE(schema.accepts(with(slab_case(), "/time/stp", 1)));
+  EXPECT_TRUE(schema.accepts(with(slab_case(), "/time/adaptive", {{"tolerance", 1}})));
+  EXPECT_FALSE(schema.accepts(with(slab_case(), "/time/adaptive", {{"tolerance", 0}})));
   for (const auto& file : std::filesystem::directory_iterator(HEDDLE_SOURCE_DIR "/data/heart")) {
     if (file.path().extension() != ".json") continue;
     const std::string text = contents(file.path().string());

@@ -12,7 +12,7 @@
 
 #include "heddle/problems.hpp"
 #include "heddle/tools/points.hpp"
-#include "newton/newton_scheme.hpp"
+#include "newton/adaptive_steps.hpp"
 #include "support/expect_error.hpp"
 
 namespace heart_newton {
@@ -269,6 +269,56 @@ TEST(NewtonTissue, RegionsHaveTheirOwnCells) {
   expected.insert(expected.end(), second.begin(), second.end());
   const std::vector<double> found = potential_of(both);
   for (std::size_t v = 0; v < found.size(); ++v) EXPECT_NEAR(found[v], expected[v], 1e-7) << v;
+}
+
+/// The estimated error of a step, next to the same step in 256 parts.
+TEST(NewtonTissue, EstimatesTheErrorOfAStep) {
+  const Solid tissue(600, 4);
+  for (const double before : {0.01, 0.02}) {
+    SCOPED_TRACE(before);
+    constexpr double step = 0.01;
+    constexpr int parts = 256;
+    NewtonScheme scheme(tissue.view(), parse_plan("K1rs"), Device::cpu(2), step_of(step));
+    NewtonScheme fine(tissue.view(), parse_plan("K1rs"), Device::cpu(2), step_of(step / parts));
+    scheme.set_potential(tissue.of_nodes(front));
+    // The kinks of the first potential have gone by then.
+    for (int i = 0; i < 60; ++i) ASSERT_TRUE(scheme.advance().converged);
+    constexpr double any_error = HUGE_VAL;
+    AdaptiveSteps steps(scheme, before, any_error, 1);
+    EXPECT_EQ(steps.try_step(1), 1);
+    scheme.keep_step();
+    fine.set_potential(scheme.potential());
+    fine.set_recovery(scheme.recovery());
+    for (int i = 0; i < parts; ++i) ASSERT_TRUE(fine.advance().converged);
+    ASSERT_TRUE(scheme.try_step(step));
+    const double estimated = steps.error_of(step);
+    const std::vector<double> start = fine.potential(), found = scheme.potential();
+    double error = 0;
+    for (std::size_t v = 0; v < found.size(); ++v) {
+      error = std::max(error, std::abs(found[v] - start[v]));
+    }
+    EXPECT_GT(error, 1e-4);
+    EXPECT_NEAR(estimated, error, 0.1 * error);
+  }
+}
+
+/// A step that is undone leaves everything as it was.
+TEST(NewtonTissue, UndoesAStep) {
+  const Solid tissue(300, 3);
+  NewtonScheme once(tissue.view(), parse_plan("K1rs"), Device::cpu(), step_of(0.5));
+  NewtonScheme again(tissue.view(), parse_plan("K1rs"), Device::cpu(), step_of(0.5));
+  for (NewtonScheme* scheme : {&once, &again}) scheme->set_potential(tissue.of_nodes(front));
+  for (int i = 0; i < 3; ++i) {
+    ASSERT_TRUE(again.try_step(2));
+    EXPECT_NE(again.potential(), once.potential());
+    again.undo_step();
+    EXPECT_EQ(again.potential(), once.potential());
+    ASSERT_TRUE(again.try_step(0.5));
+    again.keep_step();
+    ASSERT_TRUE(once.advance().converged);
+    EXPECT_EQ(again.potential(), once.potential());
+    EXPECT_EQ(again.recovery(), once.recovery());
+  }
 }
 
 TEST(NewtonTissue, HasTheSameBitsForAnyNumberOfThreads) {

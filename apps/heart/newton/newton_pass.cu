@@ -4,6 +4,7 @@
 namespace heddle::heart {
 
 void run(const CondensedCellPass& pass, const Stream& stream) { for_each_on(stream, pass); }
+void run(const GuessPass& pass, const Stream& stream) { for_each_on(stream, pass); }
 void run(const DecidePass& pass, const Stream& stream) { for_each_on(stream, pass); }
 void run(const SettlePass& pass, const Stream& stream) { for_each_on(stream, pass); }
 void assemble(Assembly<real<double>>& tangent, const TangentKernel& kernel) {

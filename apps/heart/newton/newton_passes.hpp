@@ -9,6 +9,7 @@
 #include "heddle/assembly.hpp"
 #include "newton_cells.hpp"
 #include "solve_record.hpp"
+#include "step_parts.hpp"
 
 namespace heddle::heart {
 
@@ -58,8 +59,11 @@ struct CondensedCellPass {
   double* source;   // contribution to R at each corner, mV mm3/ms
   double* tangent;  // contribution to K at each pair of corners
   double* slope;    // 3: gradient of the potential
+  StepParts* parts;
+  bool is_after_solve;  // false at the beginning of a step
 
   HEDDLE_INLINE void operator()(Offset e) const {
+    if (e == 0) is_after_solve ? parts->end_solve() : parts->begin();
     const CellRates& cell = elements.region(e).cell;
     const double V = elements.at_centroid(potential, e);
     const CondensedCell found =
@@ -108,9 +112,24 @@ struct NewtonProgress {
   int goes_on = 0;  // nonzero if another iteration follows
   int converged = 0;
   int residuals = 0;
-  long long iterations = 0;  // Newton iterations in all steps so far
-  DeviceReport step = {};    // like one solve: final |R| relative to the initial |R|
+  // In all steps so far.
+  long long iterations = 0;
+  long long solver_iterations = 0;
+  StepParts parts = {};
+  DeviceReport step = {};  // like one solve: final |R| relative to the initial |R|
   double residual[max_residuals] = {};
+};
+
+/// The guess of a linear system, 0.
+struct GuessPass {
+  Offset count;
+  double* change;
+  StepParts* parts;
+
+  HEDDLE_INLINE void operator()(Offset i) const {
+    if (i == 0) parts->end_assembly();
+    change[i] = 0;
+  }
 };
 
 /// Decides whether a step goes on, from |R| and the linear solve that led to it: one call.
@@ -128,6 +147,7 @@ struct DecidePass {
 
   HEDDLE_INLINE void operator()(Offset) const {
     NewtonProgress& p = *progress;
+    p.parts.end_assembly();
     if (is_first) {
       p.goes_on = p.converged = p.residuals = 0;
       p.step.iterations = 0;
@@ -138,6 +158,7 @@ struct DecidePass {
     } else {
       p.goes_on = 0;
       p.step.iterations += solve->iterations;
+      p.solver_iterations += solve->iterations;
       if (!is_solved(solve->status)) {
         p.step.status = solve->status;
         return;
@@ -182,6 +203,7 @@ struct SettlePass {
 
 /// Run by `for_each_on`, `assemble_with` and `assemble_vector_with`.
 void run(const CondensedCellPass& pass, const Stream& stream);
+void run(const GuessPass& pass, const Stream& stream);
 void run(const DecidePass& pass, const Stream& stream);
 void run(const SettlePass& pass, const Stream& stream);
 void assemble(Assembly<real<double>>& tangent, const TangentKernel& kernel);

@@ -10,6 +10,7 @@
 #include "element_geometry.hpp"
 #include "heddle/error.hpp"
 #include "heddle/jacobi.hpp"
+#include "heddle/tuning/measure.hpp"
 #include "heddle/vector_operations.hpp"
 #include "sum_levels.hpp"
 
@@ -144,8 +145,13 @@ NewtonScheme::NewtonScheme(const NewtonTissue& tissue, const Plan& plan, const D
   SolverOptions solver;
   solver.tolerance = options.solver_tolerance;
   solver.max_iterations = options.solver_iterations;
-  solver_ = std::make_unique<ConjugateGradient<double>>(assembly_.matrix(),
-                                                        Jacobi<Number>(assembly_.matrix()), solver);
+  const Jacobi<Number> jacobi(assembly_.matrix());
+  if (device.on_gpu()) {
+    solver_ = std::make_unique<ConjugateGradient<double>>(assembly_.matrix(), jacobi, solver);
+  } else {
+    timed_ = std::make_unique<TimedOperator>(assembly_.matrix(), products_);
+    solver_ = std::make_unique<ConjugateGradient<double>>(*timed_, jacobi, solver);
+  }
 }
 
 NewtonElements NewtonScheme::elements() const {
@@ -157,11 +163,12 @@ TangentKernel NewtonScheme::kernel() const {
 }
 
 /// Computes R and the parts of K.
-void NewtonScheme::linearize() {
+void NewtonScheme::linearize(bool is_after_solve) {
   run(CondensedCellPass{static_cast<Offset>(volume_.size()), elements(), options_.step,
                         potential_.scalars().data(), before_.scalars().data(),
                         stimulus_.scalars().data(), recovery_before_.data(), recovery_.data(),
-                        source_.data(), tangent_.data(), slope_.data()},
+                        source_.data(), tangent_.data(), slope_.data(), &progress_.data()->parts,
+                        is_after_solve},
       device_.stream());
   assemble(assembly_, kernel(), residual_.view());
 }
@@ -221,7 +228,8 @@ void NewtonScheme::begin() {
 
 /// On a GPU this only queues the solve, which may become part of a graph.
 void NewtonScheme::solve() {
-  fill<double>(0, change_.view(), device_.stream());
+  run(GuessPass{change_.size(), change_.scalars().data(), &progress_.data()->parts},
+      device_.stream());
   if (device_.on_gpu()) {
     solver_->enqueue(std::as_const(residual_).view(), change_.view(), solve_.data());
     return;
@@ -235,7 +243,7 @@ void NewtonScheme::iterate() {
   assemble(assembly_, kernel());
   solve();
   axpby<Number>(-1, change_, 1, potential_);
-  linearize();
+  linearize(true);
   decide(false);
 }
 
@@ -254,21 +262,23 @@ void NewtonScheme::settle() {
 
 void NewtonScheme::set_end(NewtonStepEnd end) {
   end_ = std::move(end);
-  graph_.reset();
+  graphs_.clear();
 }
 
-void NewtonScheme::take_step() {
+void NewtonScheme::queue_step(bool with_end) {
+  const QueueWork end = with_end ? QueueWork([this] { settle(); }) : QueueWork();
   if constexpr (has_cuda) {
     if (has_graph()) {
-      if (!graph_) {
+      std::unique_ptr<cuda::StepGraph>& graph = graphs_[{options_.step, with_end}];
+      if (!graph) {
         solver_->prepare_enqueue(std::as_const(residual_).view(), change_.view(), solve_.data());
         const RepeatedWork work{.before = [this] { begin(); },
                                 .goes_on = &progress_.data()->goes_on,
                                 .again = [this] { iterate(); },
-                                .after = [this] { settle(); }};
-        graph_ = std::make_unique<cuda::StepGraph>(device_.stream(), work);
+                                .after = end};
+        graph = std::make_unique<cuda::StepGraph>(device_.stream(), work);
       }
-      return graph_->launch();
+      return graph->launch();
     }
   }
   begin();
@@ -278,7 +288,34 @@ void NewtonScheme::take_step() {
     return flag != 0;
   };
   while (goes_on()) iterate();
-  settle();
+  if (end) end();
+}
+
+void NewtonScheme::take_step() { queue_step(true); }
+
+bool NewtonScheme::try_step(double step) {
+  options_.step = step;
+  queue_step(false);
+  return progress_so_far().converged != 0;
+}
+
+void NewtonScheme::undo_step() {
+  copy<double>(std::as_const(before_).view(), potential_.view(), device_.stream());
+}
+
+double NewtonScheme::product_seconds() const {
+  if (!device_.on_gpu()) return products_.seconds;
+  const NewtonProgress so_far = progress_so_far();
+  if (so_far.iterations == 0) return 0;
+  constexpr int repetitions = 5;
+  Field<Number> image = residual_;
+  const std::vector<std::function<void(const Stream&)>> product = {[&](const Stream& stream) {
+    assembly_.matrix().iterated().apply(1, std::as_const(residual_).view(), 0, image.view(),
+                                        stream);
+  }};
+  const double seconds = measure(product, repetitions, device_)[0].median;
+  // In each system also b - A x of the guess, and of the solution.
+  return seconds * static_cast<double>(so_far.solver_iterations + 2 * so_far.iterations);
 }
 
 NewtonStep NewtonScheme::advance(std::span<const double> guess) {

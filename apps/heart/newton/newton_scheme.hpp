@@ -5,8 +5,10 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "heddle/assembly.hpp"
@@ -15,6 +17,7 @@
 #include "heddle/problems.hpp"
 #include "newton_passes.hpp"
 #include "step_graph.hpp"
+#include "timed_operator.hpp"
 
 namespace heddle::heart {
 
@@ -83,10 +86,21 @@ class NewtonScheme {
   /// host decides after each iteration whether another follows.
   void take_step();
   void set_end(NewtonStepEnd end);
+
+  /// For steps of changing lengths: one of `step` ms without its end. Waits for it, and returns
+  /// true if it converged. Afterwards call `keep_step`, which also restores the state after a step
+  /// that did not converge, or `undo_step`.
+  bool try_step(double step);
+  void keep_step() { settle(); }
+  void undo_step();
+
   /// In the device's memory.
   const NewtonProgress* progress() const { return progress_.data(); }
-  /// Newton iterations in all steps so far.
-  long long iterations() const { return progress_.to_host()[0].iterations; }
+  /// A copy of it, with the iterations and the parts of all steps so far.
+  NewtonProgress progress_so_far() const { return progress_.to_host()[0]; }
+  /// Seconds of the products in the linear systems so far. A GPU makes them inside of a graph: this
+  /// is their number times the time of one, which it measures there.
+  double product_seconds() const;
   /// In the basis of the tangent: the potentials before and after a step, at its end.
   Field<real<double>>& potential_before() { return before_; }
   const Field<real<double>>& potential_field() const { return potential_; }
@@ -104,8 +118,9 @@ class NewtonScheme {
   NewtonElements elements() const;
   TangentKernel kernel() const;
   void put(std::span<const double> of_nodes, Field<Number>& into) const;
-  void linearize();
+  void linearize(bool is_after_solve = false);
   bool has_graph() const;
+  void queue_step(bool with_end);
   void begin();
   void iterate();
   void solve();
@@ -116,6 +131,8 @@ class NewtonScheme {
   NewtonOptions options_;
   double size_ = 0;  // |R| of 100 mV at each node, from the diagonal of K without its cells
   Assembly<Number> assembly_;
+  TimedOperator::Total products_;         // on a CPU
+  std::unique_ptr<TimedOperator> timed_;  // on a CPU
   std::unique_ptr<ConjugateGradient<double>> solver_;
   Array<Index> corner_;
   Array<std::uint16_t> region_of_;
@@ -127,7 +144,8 @@ class NewtonScheme {
   Array<DeviceReport> solve_;        // report of the last linear system
   Array<NewtonProgress> progress_;
   NewtonStepEnd end_;
-  std::unique_ptr<cuda::StepGraph> graph_;
+  /// By the length of the step, and whether it has its end.
+  std::map<std::pair<double, bool>, std::unique_ptr<cuda::StepGraph>> graphs_;
 };
 
 }  // namespace heddle::heart

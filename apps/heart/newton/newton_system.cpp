@@ -33,17 +33,34 @@ std::vector<NewtonRegion> regions_of(const Model& model, const Case& given) {
   return regions;
 }
 
+/// Throws for a step that is too long; `what` is the beginning of the message.
+void check_step(double step, double largest, const std::string& what) {
+  if (step <= largest) return;
+  char text[32];  // rounded down
+  std::snprintf(text, sizeof text, "%.4g", largest * (1 - 5e-4));
+  throw Error(ErrorKind::usage, what + simulation::shortest(step) +
+                                    " ms is too long for Newton's method; it takes at most " +
+                                    text + " ms");
+}
+
 double largest_step_of(const std::vector<NewtonRegion>& regions, const Case& given) {
   double largest = std::numeric_limits<double>::infinity();
   for (const auto& [cell, across, along] : regions) {
     largest = std::min(largest, cell.t_scale * cell.largest_step());
   }
-  if (given.time.step <= largest) return largest;
-  char text[32];  // rounded down
-  std::snprintf(text, sizeof text, "%.4g", largest * (1 - 5e-4));
-  throw Error(ErrorKind::usage, "a time step of " + simulation::shortest(given.time.step) +
-                                    " ms is too long for Newton's method; it takes at most " +
-                                    text + " ms");
+  check_step(given.time.step, largest, "a time step of ");
+  if (given.time.adaptive && given.time.adaptive->max_step) {
+    check_step(*given.time.adaptive->max_step, largest,
+               given.path + ": time.adaptive.max_step of ");
+  }
+  return largest;
+}
+
+/// The longest adaptive step, in time steps.
+long long most_steps(const TimeCase& time, double largest) {
+  constexpr double usual = 32, rounding = 1e-9;
+  const double most = time.adaptive->max_step.value_or(std::min(usual * time.step, largest));
+  return std::max(1LL, static_cast<long long>(most / time.step * (1 + rounding)));
 }
 
 NewtonOptions options_of(const Case& given) {
@@ -72,6 +89,10 @@ NewtonSystem::NewtonSystem(const Model& model, const Plan& plan, const Device& d
       traces_(traces, *matrix().row_basis(), device) {
   fill<double>(std::numeric_limits<double>::quiet_NaN(), activation_.view(), device.stream());
   set_clock();
+  if (given.time.adaptive) {
+    adaptive_.emplace(scheme_, step_, given.time.adaptive->tolerance,
+                      newton_system::most_steps(given.time, largest_step_));
+  }
   scheme_.set_end({clock_.data(), clock_.data() + 1, [this] { queue_end_of_step(); }});
 }
 
@@ -86,13 +107,25 @@ std::string NewtonSystem::description() const {
          " cells, one in the middle of each tetrahedron";
 }
 
-/// Sets the stimuli that act in the step to come.
-void NewtonSystem::set_stimuli() {
+/// The stimuli that act in a time step, a bit each.
+std::uint32_t NewtonSystem::acting_at(long long step) const {
   std::uint32_t acting = 0;
   for (std::size_t k = 0; k < model_.stimuli.size(); ++k) {
-    if (model_.stimuli[k].acts(time(), step_)) acting |= 1U << k;
+    if (model_.stimuli[k].acts(static_cast<double>(step) * step_, step_)) acting |= 1U << k;
   }
-  if (acting == acting_) return;
+  return acting;
+}
+
+long long NewtonSystem::steps_with_these_stimuli(long long most) const {
+  long long steps = 1;
+  while (steps < most && acting_at(steps_ + steps) == acting_) ++steps;
+  return steps;
+}
+
+/// Sets the stimuli that act in the step to come. Returns true if they are others than before.
+bool NewtonSystem::set_stimuli() {
+  const std::uint32_t acting = acting_at(steps_);
+  if (acting == acting_) return false;
   acting_ = acting;
   std::vector<double> current(model_.position.size());
   for (std::size_t v = 0; v < current.size(); ++v) {
@@ -102,6 +135,7 @@ void NewtonSystem::set_stimuli() {
     }
   }
   scheme_.set_stimulus(current);
+  return true;
 }
 
 /// The end of a step that converged, or of one that left everything unchanged.
@@ -122,14 +156,27 @@ void NewtonSystem::queue_end_of_step() {
               .change = nullptr,
               .potential = scheme_.potential_before().scalars().data(),
               .activation = activation_.scalars().data(),
-              .probes = probes},
+              .probes = probes,
+              .length = length_},
       device_.stream());
   traces_.queue_electrodes(clock, potential);
+}
+
+void NewtonSystem::take_adaptive_step(long long most) {
+  if (set_stimuli()) adaptive_->begin_again();
+  length_ = adaptive_->try_step(steps_with_these_stimuli(adaptive_->next(most)));
+  scheme_.keep_step();
+  steps_ += length_;
 }
 
 void NewtonSystem::advance(long long count) {
   const cli::Stopwatch watch;
   first_of_advance_ = steps_;
+  if (adaptive_) {
+    take_adaptive_step(count);
+    if (!device_.on_gpu()) record_ = record_there_[0];
+    count = 0;
+  }
   for (long long i = 0; i < count && record_.failed_step < 0; ++i) {
     set_stimuli();
     scheme_.take_step();
@@ -137,8 +184,19 @@ void NewtonSystem::advance(long long count) {
     if (!device_.on_gpu()) record_ = record_there_[0];
   }
   if (device_.on_gpu()) record_ = record_there_.to_host()[0];
-  newton_iterations_ = scheme_.iterations();
+  const NewtonProgress progress = scheme_.progress_so_far();
+  newton_iterations_ = progress.iterations;
+  if (adaptive_) record_.iterations = progress.solver_iterations;  // with those of rejected steps
+  constexpr double nanosecond = 1e-9;
+  times.assembly = nanosecond * static_cast<double>(progress.parts.assembly);
+  times.solve = nanosecond * static_cast<double>(progress.parts.solve);
   times.all += watch.seconds();
+}
+
+StepTimes NewtonSystem::times_so_far() const {
+  StepTimes of_parts = times;
+  of_parts.product = std::min(scheme_.product_seconds(), times.solve);
+  return of_parts;
 }
 
 double NewtonSystem::largest_potential() {
@@ -158,10 +216,15 @@ std::vector<double> NewtonSystem::traces_now() {
 }
 
 SystemState NewtonSystem::state() const {
-  return {.steps = steps_,
-          .potential = scheme_.potential(),
-          .activation = activation_of_vertices(),
-          .membranes = scheme_.recovery()};
+  SystemState state{.steps = steps_,
+                    .potential = scheme_.potential(),
+                    .activation = activation_of_vertices(),
+                    .membranes = scheme_.recovery()};
+  if (adaptive_) {
+    state.change = adaptive_->rates();
+    state.change_before = {adaptive_->next_length()};
+  }
+  return state;
 }
 
 void NewtonSystem::set_state(const SystemState& state) {
@@ -170,6 +233,9 @@ void NewtonSystem::set_state(const SystemState& state) {
     throw Error(ErrorKind::size_mismatch, "the state has " +
                                               std::to_string(state.potential.size()) +
                                               " vertices, not " + std::to_string(count));
+  }
+  if (adaptive_) {
+    adaptive_->resume(state.change, state.change_before.empty() ? 1 : state.change_before[0]);
   }
   scheme_.set_recovery(state.membranes);
   scheme_.set_potential(state.potential);

@@ -154,7 +154,7 @@ class PetscScheme {
   }
 
   /// Computes R and the parts of K.
-  void linearize() {
+  void linearize(bool is_after_solve = false) {
     const auto count = static_cast<Offset>(volume_.size());
     const CondensedCellPass cells{count,
                                   elements(),
@@ -166,7 +166,9 @@ class PetscScheme {
                                   recovery_.data(),
                                   source_.data(),
                                   tangent_.data(),
-                                  slope_.data()};
+                                  slope_.data(),
+                                  &parts_,
+                                  is_after_solve};
     const TangentKernel of_elements = kernel();
     check(VecSet(residual_, 0));
     for (Offset e = 0; e < count; ++e) {
@@ -208,6 +210,7 @@ class PetscScheme {
   std::vector<double> gradient_, volume_, fibre_;
   std::vector<double> recovery_, recovery_before_, source_, tangent_, slope_;
   std::vector<double> potential_, before_, stimulus_;
+  StepParts parts_;
   double of_matrix_ = 0;  // |K|
   Mat K_ = nullptr;
   Vec residual_ = nullptr, change_ = nullptr;

@@ -41,6 +41,9 @@ constexpr double largest_of_tables = -TenTusscherPanfilov::of_V.first;
 /// In mV. No membrane exceeds this, unless a current is in another unit.
 constexpr double largest_of_cells = 500;
 
+/// In time steps; longer than any adaptive step that a case allows.
+constexpr long long longest_step = 1 << 20;
+
 /// Finds the vertex to name, see `Failure`.
 Failure failure_of(const std::vector<double>& potential, double time) {
   Failure failure;
@@ -160,8 +163,8 @@ class Run {
   void take_steps_until(const Interruption& interruption) {
     const Case& given = outcome_.given;
     if (table_) {
-      const bool is_due = system_->steps() % given.trace_every == 0;
-      if (is_due || !table_->goes_on()) table_->add(system_->time(), system_->traces_now());
+      if (is_due(system_->steps()) || !table_->goes_on())
+        table_->add(system_->time(), system_->traces_now());
       table_->flush();
     }
     write_frame();
@@ -203,17 +206,21 @@ class Run {
     const Case& given = outcome_.given;
     const long long steps = system_->steps();
     // Short enough that Ctrl-C and NaN are noticed soon.
-    long long count =
-        device_.on_gpu() && given.time.scheme == Scheme::splitting ? HeartSystem::max_steps : 16;
+    long long count = given.time.adaptive ? longest_step
+                      : device_.on_gpu() && given.time.scheme == Scheme::splitting
+                          ? HeartSystem::max_steps
+                          : 16;
+    const auto end_at = [&](long long every) { count = std::min(count, every - steps % every); };
     count = std::min(count, given.time.steps - steps);
-    count = std::min(count, given.output_every - steps % given.output_every);
+    end_at(given.output_every);
+    if (given.time.adaptive && table_ && given.trace_every > 0) end_at(given.trace_every);
     if (const long long next = next_restart(); next > steps) count = std::min(count, next - steps);
     system_->advance(count);
     const SolveRecord& record = system_->record();
     const bool failed = record.failed_step >= 0;
     const double largest = failed ? 0 : system_->largest_potential();
     // If a potential is not a number although all solves succeeded, rows may not be either.
-    if (std::isfinite(largest)) add_traces(steps, failed ? record.failed_step : steps + count);
+    if (std::isfinite(largest)) add_traces(steps, failed ? record.failed_step : system_->steps());
     if (failed) {
       fail(static_cast<double>(record.failed_step + 1) * given.time.step, record.failed_status);
     } else if (!(largest <= largest_of_cells)) {
@@ -240,17 +247,24 @@ class Run {
     outcome_.warnings.emplace_back(text);
   }
 
-  /// Adds the rows after the steps from `first` to below `end`.
+  /// Adds the rows after the steps from `first` to below `end`; adaptive steps have one.
   void add_traces(long long first, long long end) {
     if (!table_) return;
     const cli::Stopwatch watch;
-    for (long long i = first; i < end; ++i) {
-      if ((i + 1) % outcome_.given.trace_every != 0) continue;
+    const bool is_one = outcome_.given.time.adaptive.has_value();
+    for (long long i = is_one ? end - 1 : first; i >= first && i < end; ++i) {
+      if (!is_due(i + 1)) continue;
       table_->add(static_cast<double>(i + 1) * outcome_.given.time.step,
-                  system_->traces_after(i - first));
+                  system_->traces_after(is_one ? 0 : i - first));
     }
     table_->flush();
     outcome_.times.output += watch.seconds();
+  }
+
+  /// True if the table gets a row after so many steps.
+  bool is_due(long long steps) const {
+    const long long every = outcome_.given.trace_every;
+    return every == 0 || steps % every == 0;
   }
 
   std::vector<FrameArray> frame() {
@@ -306,11 +320,12 @@ class Run {
     if (options_.picture) write_activation_picture(*options_.picture, model_, activation);
     outcome_.solves = system_->record();
     outcome_.newton_iterations = system_->newton_iterations();
+    if (const StepCounts* const counts = system_->adaptive_steps()) outcome_.adaptive = *counts;
     // A GPU may have continued after a solve that failed.
     const long long failed = outcome_.solves.failed_step;
     outcome_.steps = failed >= 0 ? failed + 1 : system_->steps();
     outcome_.times.output += watch.seconds();
-    outcome_.times.steps = system_->times;
+    outcome_.times.steps = system_->times_so_far();
   }
 
   /// Warns if the stimuli had no effect.

@@ -49,6 +49,7 @@ struct Outcome : simulation::RunSummary {
   bool on_gpu = false;
   SolveRecord solves;
   long long newton_iterations = 0;
+  std::optional<StepCounts> adaptive;
   long long first_step = 0;  // first step of this run, which may be resumed
   long long steps = 0;       // taken since time 0
   long long frames = 0;
@@ -64,8 +65,7 @@ struct Outcome : simulation::RunSummary {
   PhaseTimes times;
   double wall = 0;
 
-  /// True if the parts of a step are timed separately.
-  bool has_parts() const { return !on_gpu && given.time.scheme == Scheme::splitting; }
+  bool is_newton() const { return given.time.scheme == Scheme::newton; }
   double time() const { return static_cast<double>(steps) * given.time.step; }
 };
 

@@ -78,6 +78,14 @@ std::string of_diffusivities(const Model& model) {
   });
 }
 
+std::string of_step(const TimeCase& time) {
+  using simulation::shortest;
+  if (!time.adaptive) return shortest(time.step);
+  const auto& [tolerance, max_step] = *time.adaptive;
+  return shortest(time.step) + " to " + (max_step ? shortest(*max_step) : "usual") + " within " +
+         shortest(tolerance) + " mV";
+}
+
 std::string of_place(const Model& model, std::size_t stimulus) {
   return fingerprint([&](Fingerprint& print) {
     for (std::size_t v = 0; v < model.stimuli_of_vertex.size(); ++v) {
@@ -98,7 +106,7 @@ RunIdentity::RunIdentity(const Model& model, const TissueSystem& system, const C
       {"membranes", of_membranes(model)},
       {"conductivity, chi or Cm", of_diffusivities(model)},
       {"fibres", fingerprint_of_all(model.fibre)},
-      {"time step", shortest(time.step)},
+      {"time step", of_step(time)},
       {"scheme", time.scheme == Scheme::newton ? "newton" : "splitting"},
       {"splitting", time.splitting == Splitting::strang ? "strang" : "godunov"},
       {"theta", shortest(time.theta)},

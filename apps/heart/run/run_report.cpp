@@ -3,6 +3,8 @@
 #include <cmath>
 #include <cstdio>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "../command/json_report.hpp"
 #include "../command/readable.hpp"
@@ -43,19 +45,32 @@ double iterations_a_step(const Outcome& outcome) {
                     : 0;
 }
 
+/// The parts of a step by their names in JSON, or in words; none on a GPU under splitting.
+std::vector<std::pair<const char*, double>> parts_of(const Outcome& outcome, bool in_words) {
+  const StepTimes& steps = outcome.times.steps;
+  if (outcome.is_newton()) {
+    return {{"assembly", steps.assembly},
+            {in_words ? "products" : "product", steps.product},
+            {in_words ? "rest of the solves" : "rest_of_solve", steps.solve - steps.product},
+            {"other", steps.all - steps.assembly - steps.solve}};
+  }
+  if (outcome.on_gpu) return {};
+  return {{"membranes", steps.membranes},
+          {in_words ? "iterations" : "iterate", steps.iterate},
+          {in_words ? "vectors" : "fields", steps.fields}};
+}
+
 ordered_json times_of(const Outcome& outcome) {
   const PhaseTimes& times = outcome.times;
-  const auto of_cpu = [&](double seconds) {
-    return outcome.has_parts() ? ordered_json(seconds) : ordered_json();
-  };
-  return {{"read", times.read},
-          {"setup", times.setup},
-          {"membranes", of_cpu(times.steps.membranes)},
-          {"iterate", of_cpu(times.steps.iterate)},
-          {"fields", of_cpu(times.steps.fields)},
-          {"steps", times.steps.all},
-          {"output", times.output},
-          {"wall", outcome.wall}};
+  ordered_json json = {{"read", times.read}, {"setup", times.setup}};
+  for (const auto& [name, seconds] : parts_of(outcome, false)) json[name] = seconds;
+  if (!outcome.is_newton() && outcome.on_gpu) {
+    for (const char* const name : {"membranes", "iterate", "fields"}) json[name] = nullptr;
+  }
+  json["steps"] = times.steps.all;
+  json["output"] = times.output;
+  json["wall"] = outcome.wall;
+  return json;
 }
 
 ordered_json failure_json(const Failure& failure) {
@@ -64,6 +79,16 @@ ordered_json failure_json(const Failure& failure) {
           {"finite", failure.is_finite},
           {"potential", number_or_null(failure.potential)},
           {"text", failure_text(failure)}};
+}
+
+ordered_json adaptive_json(const Outcome& outcome) {
+  const StepCounts& counts = *outcome.adaptive;
+  const double step = outcome.given.time.step;
+  return {{"tolerance", outcome.given.time.adaptive->tolerance},
+          {"taken", counts.taken},
+          {"rejected", counts.rejected},
+          {"shortest", static_cast<double>(counts.shortest) * step},
+          {"longest", static_cast<double>(counts.longest) * step}};
 }
 
 std::string bands_text(const Outcome& outcome) {
@@ -96,7 +121,15 @@ void print_steps(const Outcome& outcome) {
                 name(time.splitting), time.theta, name(time.mass),
                 is_at_nodes ? "nodes" : "integration points");
   }
-  std::printf("%s steps of %g ms\n", readable_count(time.steps).c_str(), time.step);
+  if (outcome.adaptive) {
+    const StepCounts& counts = *outcome.adaptive;
+    std::printf("%s steps of %g to %g ms, %s rejected\n", readable_count(counts.taken).c_str(),
+                static_cast<double>(counts.shortest) * time.step,
+                static_cast<double>(counts.longest) * time.step,
+                readable_count(counts.rejected).c_str());
+  } else {
+    std::printf("%s steps of %g ms\n", readable_count(time.steps).c_str(), time.step);
+  }
   std::printf("status     %s at %g ms after %s iterations (%.1f a step)\n",
               status_of(outcome).c_str(), outcome.time(),
               readable_count(outcome.solves.iterations).c_str(), iterations_a_step(outcome));
@@ -140,6 +173,7 @@ ordered_json to_json(const RunOptions& options, const Outcome& outcome) {
   json["scheme"] = time.scheme == Scheme::newton ? "newton" : "splitting";
   if (time.scheme == Scheme::newton) {
     json["newton_iterations"] = outcome.newton_iterations;
+    if (outcome.adaptive) json["adaptive"] = adaptive_json(outcome);
   } else {
     json["splitting"] = name(time.splitting);
     json["theta"] = time.theta;
@@ -184,11 +218,10 @@ void print(const RunOptions& options, const Outcome& outcome) {
   outcome.print_matrix();
   print_steps(outcome);
   std::string parts;
-  if (outcome.has_parts()) {
-    parts = " (membranes " + readable_seconds(times.steps.membranes) + ", iterations " +
-            readable_seconds(times.steps.iterate) + ", vectors " +
-            readable_seconds(times.steps.fields) + ")";
+  for (const auto& [name, seconds] : parts_of(outcome, true)) {
+    parts += (parts.empty() ? " (" : ", ") + std::string(name) + " " + readable_seconds(seconds);
   }
+  if (!parts.empty()) parts += ")";
   std::printf("time       read %s, setup %s, steps %s%s, output %s\n",
               readable_seconds(times.read).c_str(), readable_seconds(times.setup).c_str(),
               readable_seconds(times.steps.all).c_str(), parts.c_str(),
