@@ -35,6 +35,8 @@ int main(int argc, char** argv) {
                  "ms between saves of --restart; each state replaces the one before")
       ->type_name("MS");
   cli::add_file(app, "--resume", options.resume, "a state to continue from, written by --restart");
+  app.add_flag("--assembly-on-cpu", options.assembly_on_cpu,
+               "scheme newton: the CPU assembles each system, and --device solves it");
   options.add_plan_to(app, "the matrix");
   options.add_report_to(app);
   app.footer(

@@ -138,6 +138,9 @@ TEST_F(CommandHeart, TakesNewtonsScheme) {
   EXPECT_FALSE(times.contains("membranes"));
   EXPECT_FALSE(split["times"].contains("assembly"));
   EXPECT_EQ(report["frames"], 6);
+  const json on_cpu = tissue(of, {"--json", "--assembly-on-cpu"}).json();
+  EXPECT_EQ(on_cpu["iterations"], report["iterations"]);
+  EXPECT_EQ(on_cpu["points"], report["points"]);
   const std::string traces = text_of("t.csv");
   EXPECT_EQ(std::count(traces.begin(), traces.end(), '\n'), 502);
   for (int i = 0; i < 2; ++i) {
@@ -153,6 +156,8 @@ TEST_F(CommandHeart, TakesNewtonsScheme) {
                                "method; it takes at most 1.51"),
             0U)
       << refused.error;
+  EXPECT_EQ(tissue(small(), {"--assembly-on-cpu"}).error,
+            "heddle-heart: --assembly-on-cpu applies only to the scheme newton\n");
   of["time"]["theta"] = 1;
   EXPECT_EQ(tissue(of).error,
             "heddle-heart: case.json: time.theta is not known; there are: step, end, scheme, "
@@ -288,9 +293,10 @@ TEST_F(CommandHeart, HelpShowsWhatIsDocumented) {
   const Result help = heart({"--help"});
   EXPECT_EQ(help.status, 0);
   const std::string page = contents(HEDDLE_SOURCE_DIR "/docs/simulations/heart.md");
-  for (const char* option : {"--case", "--output", "--activation", "--traces", "--picture",
-                             "--restart", "--restart-every", "--resume", "--device", "--threads",
-                             "--plan", "--profile", "--json", "--quiet", "--version"}) {
+  for (const char* option :
+       {"--case", "--output", "--activation", "--traces", "--picture", "--restart",
+        "--restart-every", "--resume", "--assembly-on-cpu", "--device", "--threads", "--plan",
+        "--profile", "--json", "--quiet", "--version"}) {
     EXPECT_NE(help.out.find(option), std::string::npos) << option;
     if (std::string(option) != "--version") {
       EXPECT_NE(page.find(std::string("`") + option), std::string::npos) << option;

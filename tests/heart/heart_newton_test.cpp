@@ -302,6 +302,25 @@ TEST(NewtonTissue, EstimatesTheErrorOfAStep) {
   }
 }
 
+/// Solved by another matrix, to which the entries are copied.
+TEST(NewtonTissue, HasTheSameBitsWhereTheCpuAssembles) {
+  const Solid tissue(500, 4);
+  for (const char* plan : {"CSR", "K1", "K2rs"}) {
+    SCOPED_TRACE(plan);
+    std::vector<std::vector<double>> potentials;
+    for (const bool on_cpu : {false, true}) {
+      NewtonOptions options = step_of(0.5);
+      options.assembly_on_cpu = on_cpu;
+      NewtonScheme scheme(tissue.view(), parse_plan(plan), Device::cpu(2), options);
+      scheme.set_potential(tissue.of_nodes(front));
+      for (int i = 0; i < 4; ++i) ASSERT_TRUE(scheme.advance().converged);
+      EXPECT_GT(scheme.product_seconds(), 0);
+      potentials.push_back(scheme.potential());
+    }
+    EXPECT_EQ(potentials[0], potentials[1]);
+  }
+}
+
 /// A step that is undone leaves everything as it was.
 TEST(NewtonTissue, UndoesAStep) {
   const Solid tissue(300, 3);

@@ -92,11 +92,12 @@ std::vector<double> resting_potential(const NewtonTissue& tissue) {
 
 NewtonScheme::NewtonScheme(const NewtonTissue& tissue, const Plan& plan, const Device& device,
                            const NewtonOptions& options)
-    : device_(device),
+    : device_(options.assembly_on_cpu ? Device::cpu() : device),
       options_(options),
-      assembly_(newton_scheme::elements_of(tissue, options), plan_of_step(plan, device), device),
-      solve_(1, device),
-      progress_(1, device) {
+      assembly_(newton_scheme::elements_of(tissue, options),
+                options.assembly_on_cpu ? plan : plan_of_step(plan, device), device_),
+      solve_(1, device_),
+      progress_(1, device_) {
   const Operator<Number>& K = assembly_.matrix();
   const std::size_t count = tissue.tetrahedron.size();
   std::vector<Index> corner;
@@ -126,32 +127,56 @@ NewtonScheme::NewtonScheme(const NewtonTissue& tissue, const Plan& plan, const D
   for (const double of : of_node) size_ += of * of;
   constexpr double action_potential = 100;  // mV
   size_ = action_potential * std::sqrt(size_);
-  region_of_ = Array<std::uint16_t>(tissue.region, device);
-  regions_ = Array<NewtonRegion>(tissue.regions, device);
-  corner_ = Array<Index>(corner, device);
-  gradient_ = Array<double>(gradient, device);
-  volume_ = Array<double>(volume, device);
-  fibre_ = Array<double>(fibre, device);
-  recovery_before_ = Array<double>(count, device);
-  recovery_ = Array<double>(count, device);
-  source_ = Array<double>(count, device);
-  tangent_ = Array<double>(count, device);
-  slope_ = Array<double>(3 * count, device);
+  region_of_ = Array<std::uint16_t>(tissue.region, device_);
+  regions_ = Array<NewtonRegion>(tissue.regions, device_);
+  corner_ = Array<Index>(corner, device_);
+  gradient_ = Array<double>(gradient, device_);
+  volume_ = Array<double>(volume, device_);
+  fibre_ = Array<double>(fibre, device_);
+  recovery_before_ = Array<double>(count, device_);
+  recovery_ = Array<double>(count, device_);
+  source_ = Array<double>(count, device_);
+  tangent_ = Array<double>(count, device_);
+  slope_ = Array<double>(3 * count, device_);
   potential_ = before_ = stimulus_ = residual_ = change_ = K.field();
-  sums_ = sum_levels(1, residual_.size(), device);
+  sums_ = sum_levels(1, residual_.size(), device_);
   set_potential(newton_scheme::resting_potential(tissue));
   linearize();
   assemble(assembly_, kernel());
-  SolverOptions solver;
-  solver.tolerance = options.solver_tolerance;
-  solver.max_iterations = options.solver_iterations;
-  const Jacobi<Number> jacobi(assembly_.matrix());
-  if (device.on_gpu()) {
-    solver_ = std::make_unique<ConjugateGradient<double>>(assembly_.matrix(), jacobi, solver);
-  } else {
-    timed_ = std::make_unique<TimedOperator>(assembly_.matrix(), products_);
-    solver_ = std::make_unique<ConjugateGradient<double>>(*timed_, jacobi, solver);
+  make_solver(tissue, device);
+}
+
+/// The matrix has values by now, of which the preconditioner is made.
+void NewtonScheme::make_solver(const NewtonTissue& tissue, const Device& device) {
+  SolverOptions options;
+  options.tolerance = options_.solver_tolerance;
+  options.max_iterations = options_.solver_iterations;
+  if (options_.assembly_on_cpu) {
+    const ElementPattern pattern = element_pattern(newton_scheme::elements_of(tissue, options_));
+    const PatternView view = pattern.view();
+    const std::vector<double> values(static_cast<std::size_t>(pattern.entries()));
+    const Operator<Number>& K = assembly_.matrix();
+    solved_.emplace(CsrView<Number>{view.rows, view.columns, view.offsets, view.column,
+                                    values.data(), row_major, device},
+                    K.plan(), K.row_basis());
+    copy_matrix();
   }
+  const Jacobi<Number> jacobi(solved());
+  if (device.on_gpu()) {
+    solver_ = std::make_unique<ConjugateGradient<double>>(solved(), jacobi, options);
+  } else {
+    timed_ = std::make_unique<TimedOperator>(solved(), products_);
+    solver_ = std::make_unique<ConjugateGradient<double>>(*timed_, jacobi, options);
+  }
+}
+
+/// Takes the entries to the device in the order of their slots, which is the same there.
+void NewtonScheme::copy_matrix() {
+  const auto from = std::as_const(assembly_.matrix()).values_in_basis();
+  const auto to = solved_->values_in_basis();
+  if (from.size() != to.size()) throw Error(ErrorKind::internal, "two matrices of one plan differ");
+  detail::copy_bytes(to.data(), from.data(), from.size_bytes(), solved_->device().stream());
+  solved_->values_changed();
 }
 
 NewtonElements NewtonScheme::elements() const {
@@ -234,6 +259,7 @@ void NewtonScheme::solve() {
     solver_->enqueue(std::as_const(residual_).view(), change_.view(), solve_.data());
     return;
   }
+  if (solved_) copy_matrix();
   const Report report = solver_->solve(residual_, change_);
   solve_[0].status = report.status;
   solve_[0].iterations = report.iterations;
@@ -304,16 +330,15 @@ void NewtonScheme::undo_step() {
 }
 
 double NewtonScheme::product_seconds() const {
-  if (!device_.on_gpu()) return products_.seconds;
+  if (timed_) return products_.seconds;
   const NewtonProgress so_far = progress_so_far();
   if (so_far.iterations == 0) return 0;
   constexpr int repetitions = 5;
-  Field<Number> image = residual_;
-  const std::vector<std::function<void(const Stream&)>> product = {[&](const Stream& stream) {
-    assembly_.matrix().iterated().apply(1, std::as_const(residual_).view(), 0, image.view(),
-                                        stream);
-  }};
-  const double seconds = measure(product, repetitions, device_)[0].median;
+  const Field<Number> x = solved().field();
+  Field<Number> y = x;
+  const std::vector<std::function<void(const Stream&)>> product = {
+      [&](const Stream& stream) { solved().iterated().apply(1, x.view(), 0, y.view(), stream); }};
+  const double seconds = measure(product, repetitions, solved().device())[0].median;
   // In each system also b - A x of the guess, and of the solution.
   return seconds * static_cast<double>(so_far.solver_iterations + 2 * so_far.iterations);
 }

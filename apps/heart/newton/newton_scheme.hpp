@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -37,6 +38,8 @@ struct NewtonOptions {
   int max_iterations = 20;          // below NewtonProgress::max_residuals
   double solver_tolerance = 1e-12;  // for each linear system
   long long solver_iterations = SolverOptions{}.max_iterations;
+  /// The CPU assembles, and the device solves: each system is copied there, and its solution back.
+  bool assembly_on_cpu = false;
 };
 
 /// Progress of a step.
@@ -105,6 +108,8 @@ class NewtonScheme {
   Field<real<double>>& potential_before() { return before_; }
   const Field<real<double>>& potential_field() const { return potential_; }
 
+  /// Where the assembly is, with the fields and arrays of the state.
+  const Device& device() const { return device_; }
   /// Bytes of the assembly's lists.
   long long lists_memory() const { return assembly_.memory(); }
   /// dR/dV where the last linear system was solved, and R where the step ended, in the basis of
@@ -118,6 +123,9 @@ class NewtonScheme {
   NewtonElements elements() const;
   TangentKernel kernel() const;
   void put(std::span<const double> of_nodes, Field<Number>& into) const;
+  const Operator<Number>& solved() const { return solved_ ? *solved_ : assembly_.matrix(); }
+  void make_solver(const NewtonTissue& tissue, const Device& device);
+  void copy_matrix();
   void linearize(bool is_after_solve = false);
   bool has_graph() const;
   void queue_step(bool with_end);
@@ -131,8 +139,9 @@ class NewtonScheme {
   NewtonOptions options_;
   double size_ = 0;  // |R| of 100 mV at each node, from the diagonal of K without its cells
   Assembly<Number> assembly_;
-  TimedOperator::Total products_;         // on a CPU
-  std::unique_ptr<TimedOperator> timed_;  // on a CPU
+  std::optional<Operator<Number>> solved_;  // its matrix on the device, if the CPU assembles
+  TimedOperator::Total products_;           // on a CPU
+  std::unique_ptr<TimedOperator> timed_;    // on a CPU
   std::unique_ptr<ConjugateGradient<double>> solver_;
   Array<Index> corner_;
   Array<std::uint16_t> region_of_;

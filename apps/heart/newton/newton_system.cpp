@@ -63,31 +63,31 @@ long long most_steps(const TimeCase& time, double largest) {
   return std::max(1LL, static_cast<long long>(most / time.step * (1 + rounding)));
 }
 
-NewtonOptions options_of(const Case& given) {
+NewtonOptions options_of(const Case& given, bool assembly_on_cpu) {
   return {.step = given.time.step,
           .solver_tolerance = given.solver.tolerance,
-          .solver_iterations = given.solver.max_iterations};
+          .solver_iterations = given.solver.max_iterations,
+          .assembly_on_cpu = assembly_on_cpu};
 }
 
 }  // namespace
 }  // namespace newton_system
 
 NewtonSystem::NewtonSystem(const Model& model, const Plan& plan, const Device& device,
-                           const Case& given, const Traces& traces)
+                           const Case& given, const Traces& traces, bool assembly_on_cpu)
     : TissueSystem(given.time.step),
       model_(model),
-      device_(device),
       threshold_(given.activation_threshold),
       largest_step_(newton_system::largest_step_of(newton_system::regions_of(model, given), given)),
       scheme_({model.position, model.tetrahedron, model.fibre,
                newton_system::regions_of(model, given), model.region},
-              plan, device, newton_system::options_of(given)),
-      of_nodes_(matrix().rows(), device),
+              plan, device, newton_system::options_of(given, assembly_on_cpu)),
+      of_nodes_(matrix().rows(), device_),
       activation_(matrix().field()),
-      clock_(2, device),
-      record_there_(std::span<const SolveRecord>(&record_, 1), device),
-      traces_(traces, *matrix().row_basis(), device) {
-  fill<double>(std::numeric_limits<double>::quiet_NaN(), activation_.view(), device.stream());
+      clock_(2, device_),
+      record_there_(std::span<const SolveRecord>(&record_, 1), device_),
+      traces_(traces, *matrix().row_basis(), device_) {
+  fill<double>(std::numeric_limits<double>::quiet_NaN(), activation_.view(), device_.stream());
   set_clock();
   if (given.time.adaptive) {
     adaptive_.emplace(scheme_, step_, given.time.adaptive->tolerance,

@@ -18,7 +18,7 @@ class NewtonSystem final : public TissueSystem {
   /// Starts at rest at time 0. Keeps a reference to the model. Throws `Error`: usage for cells
   /// other than Aliev and Panfilov's and for steps that are too long, and like `NewtonScheme`.
   NewtonSystem(const Model& model, const Plan& plan, const Device& device, const Case& given,
-               const Traces& traces);
+               const Traces& traces, bool assembly_on_cpu = false);
 
   const Operator<Number>& matrix() const override { return scheme_.tangent(); }
   std::string description() const override;
@@ -50,10 +50,10 @@ class NewtonSystem final : public TissueSystem {
   void queue_end_of_step();
 
   const Model& model_;
-  Device device_;
   double threshold_;
   double largest_step_;
   NewtonScheme scheme_;
+  Device device_ = scheme_.device();
   std::uint32_t acting_ = 0;  // stimuli that the scheme has
   Reduction<double> of_nodes_;
   Potential activation_;

@@ -94,8 +94,8 @@ class Run {
         options_.build(subject, device_, Objective(), profiles, [&](const Plan& plan) {
           system_.reset();
           if (is_newton) {
-            system_ =
-                std::make_unique<NewtonSystem>(model_, plan, device_, outcome_.given, traces_);
+            system_ = std::make_unique<NewtonSystem>(model_, plan, device_, outcome_.given, traces_,
+                                                     options_.assembly_on_cpu);
           } else {
             system_ =
                 std::make_unique<HeartSystem>(model_, pattern, plan, device_, settings, traces_);
@@ -155,8 +155,8 @@ class Run {
     if (options_.resume) keep_before = system_->time() - 0.5 * given.time.step;
     if (options_.traces) table_.emplace(*options_.traces, given, keep_before);
     if (options_.output) {
-      writer_.emplace(*options_.output, model_.position, model_.tetrahedron, frame(), device_,
-                      keep_before);
+      writer_.emplace(*options_.output, model_.position, model_.tetrahedron, frame(),
+                      system_->matrix().device(), keep_before);
     }
   }
 

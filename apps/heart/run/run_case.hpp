@@ -20,6 +20,7 @@ struct RunOptions : simulation::CaseOptions {
   std::optional<std::string> restart;
   std::optional<double> restart_every;  // ms
   std::optional<std::string> resume;
+  bool assembly_on_cpu = false;  // under Newton's method
 };
 
 /// In seconds.

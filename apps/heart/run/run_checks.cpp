@@ -85,6 +85,9 @@ void check_case_fits(const RunOptions& options, const Case& given) {
     throw Error(ErrorKind::usage,
                 "--traces: " + given.path + " has neither points nor electrodes to follow");
   }
+  if (options.assembly_on_cpu && given.time.scheme != Scheme::newton) {
+    throw Error(ErrorKind::usage, "--assembly-on-cpu applies only to the scheme newton");
+  }
   if (options.restart_every) check_restart_every(*options.restart_every, given.time.step);
   check_step(given);
 }

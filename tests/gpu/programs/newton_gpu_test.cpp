@@ -109,6 +109,49 @@ TEST_F(NewtonOnGpu, RunsWithoutTheHostAsOnTheCpu) {
     EXPECT_EQ(a.potential, b.potential);
     EXPECT_EQ(a.membranes, b.membranes);
     EXPECT_EQ(difference(a.activation, b.activation), 0);
+    const StepTimes times = there.times_so_far();
+    EXPECT_GT(times.assembly, 0);
+    EXPECT_GT(times.product, 0);
+    EXPECT_GE(times.solve, times.product);
+  }
+}
+
+TEST_F(NewtonOnGpu, SolvesWhatTheCpuAssembles) {
+  const Tissue tissue(wave_case());
+  for (const char* text : {"CSR", "K1", "K2rs", "K1rs,loop=persistent", "Sl-32,order=rcm"}) {
+    SCOPED_TRACE(text);
+    const Plan plan = parse_plan(text);
+    NewtonSystem here(tissue.model, plan, Device::cpu(2), tissue.given, tissue.traces),
+        both(tissue.model, plan, device, tissue.given, tissue.traces, true);
+    here.advance(100);
+    both.advance(100);
+    EXPECT_EQ(both.record().solves, 100);
+    EXPECT_LE(difference(both.potential_of_vertices(), here.potential_of_vertices()), 1e-5);
+    EXPECT_LE(difference(both.activation_of_vertices(), here.activation_of_vertices()), 1e-6);
+    EXPECT_GT(both.times_so_far().product, 0);
+  }
+}
+
+TEST_F(NewtonOnGpu, TakesAdaptiveStepsAsOnTheCpu) {
+  json of = wave_case();
+  of["time"] = {{"step", 0.05}, {"end", 120}, {"scheme", "newton"}, {"adaptive", json::object()}};
+  const Tissue tissue(of);
+  for (const char* text : {"K1rs", "CSR,iteration-precision=single"}) {
+    SCOPED_TRACE(text);
+    NewtonSystem here(tissue.model, parse_plan(text), Device::cpu(2), tissue.given, tissue.traces),
+        there(tissue.model, parse_plan(text), device, tissue.given, tissue.traces);
+    for (NewtonSystem* system : {&here, &there}) {
+      while (system->steps() < tissue.given.time.steps) {
+        system->advance(tissue.given.time.steps - system->steps());
+        ASSERT_EQ(system->record().failed_step, -1);
+      }
+    }
+    const StepCounts &a = *here.adaptive_steps(), &b = *there.adaptive_steps();
+    EXPECT_LT(b.taken, tissue.given.time.steps / 4);
+    EXPECT_NEAR(static_cast<double>(a.taken), static_cast<double>(b.taken), 2);
+    EXPECT_EQ(a.longest, b.longest);
+    EXPECT_LE(difference(there.potential_of_vertices(), here.potential_of_vertices()), 1e-2);
+    EXPECT_LE(difference(there.activation_of_vertices(), here.activation_of_vertices()), 1e-3);
   }
 }
 
