@@ -1,12 +1,15 @@
 // Runs in the release.
 // docs/papers.md: each item of the papers has commands that make it, or a reason for having none,
 // and the commands run.
+#include <algorithm>
+#include <cctype>
 #include <map>
 #include <regex>
 #include <sstream>
 
 #include "cli/run.hpp"
 #include "heddle/device.hpp"
+#include "support/scoped_environment.hpp"
 
 namespace papers_page {
 namespace {
@@ -192,19 +195,22 @@ class PapersCommands : public CommandLine, public testing::WithParamInterface<st
  protected:
   /// Commands of the page are for the root of the repository, with the programs on the path.
   PapersCommands() {
-    const auto programs = std::filesystem::path(HEDDLE_PROGRAM).parent_path();
     for (const char* name : {"data", "scripts"}) {
       std::filesystem::create_symlink(std::string(HEDDLE_SOURCE_DIR "/") + name, folder / name);
     }
     std::filesystem::create_directory(folder / "build");
-    std::filesystem::create_symlink(programs, folder / "build/release");
-    const char* path = std::getenv("PATH");
-    setenv("PATH", (programs.string() + ":" + (path == nullptr ? "" : path)).c_str(), 1);
-    setenv("XDG_CACHE_HOME", (folder / "cache").c_str(), 1);
-    // Other tests run at the same time: threads would wait for one another.
-    setenv("HEDDLE_NUM_THREADS", "1", 1);
-    setenv("OMP_NUM_THREADS", "1", 1);
+    std::filesystem::create_symlink(programs_, folder / "build/release");
   }
+
+ private:
+  using Variable = heddle::test::ScopedEnvironment;
+
+  const std::string programs_ = std::filesystem::path(HEDDLE_PROGRAM).parent_path().string();
+  const Variable path_{"PATH", (programs_ + ":" + std::getenv("PATH")).c_str()};
+  const Variable cache_{"XDG_CACHE_HOME", (folder / "cache").c_str()};
+  // Other tests run at the same time: threads would wait for one another.
+  const Variable threads_{"HEDDLE_NUM_THREADS", "1"};
+  const Variable openmp_{"OMP_NUM_THREADS", "1"};
 };
 
 /// The commands of one paper that no earlier one has.
