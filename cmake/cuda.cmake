@@ -120,3 +120,29 @@ function(heddle_link_cuda target)
     $<$<COMPILE_LANGUAGE:CUDA>:-std=c++20> $<$<COMPILE_LANGUAGE:CUDA>:--extended-lambda>)
   set_target_properties(${target} PROPERTIES CUDA_RUNTIME_LIBRARY Static)
 endfunction()
+
+# heddle_embed_device_runtime(target): gives `target` the bytes of libcudadevrt.a, with which programs
+# are linked whose kernels launch kernels (src/spmv/device_linker.hpp).
+function(heddle_embed_device_runtime target)
+  if(NOT HEDDLE_HAS_CUDA)
+    return()
+  endif()
+  get_target_property(runtime CUDA::cudadevrt IMPORTED_LOCATION)
+  set(file ${PROJECT_BINARY_DIR}/device_runtime.cpp)
+  file(CONFIGURE OUTPUT ${file} @ONLY CONTENT [[
+#include "spmv/device_linker.hpp"
+
+// The symbols are local to this file.
+asm(".pushsection .rodata\n"
+    "heddle_device_runtime_begin: .incbin \"@runtime@\"\n"
+    "heddle_device_runtime_end: .popsection\n");
+extern "C" __attribute__((visibility("hidden"))) const char heddle_device_runtime_begin[];
+extern "C" __attribute__((visibility("hidden"))) const char heddle_device_runtime_end[];
+
+std::span<const char> heddle::cuda::device_runtime() {
+  return {heddle_device_runtime_begin, heddle_device_runtime_end};
+}
+]])
+  target_sources(${target} PRIVATE ${file})
+  set_source_files_properties(${file} PROPERTIES OBJECT_DEPENDS ${runtime})
+endfunction()

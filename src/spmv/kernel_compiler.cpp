@@ -16,6 +16,7 @@
 #include "base/openmp_places.hpp"
 #include "base/profiler_range.hpp"
 #include "base/text/hash.hpp"
+#include "device_linker.hpp"
 #include "embedded_headers.hpp"
 #include "kernel_cache.hpp"
 #include "nvrtc.hpp"
@@ -204,7 +205,15 @@ KernelImage compile(const KernelSource& source, const Target& target) {
     if (!log.empty()) throw compile_error(source, std::move(log));
     program.check(result);
   }
-  return {program.image(target.machine_code), false, time.seconds(), program.log()};
+  std::vector<char> image = program.image(target.machine_code);
+  if (std::ranges::find(source.options, launches_kernels) != source.options.end()) {
+    if (!target.machine_code) {
+      throw Error(ErrorKind::no_device, source.name + " launches kernels, for which libnvrtc must " +
+                                            "be as new as the GPU; set HEDDLE_NVRTC to a newer one");
+    }
+    image = link_with_device_runtime(image, target.architecture, source.name);
+  }
+  return {std::move(image), false, time.seconds(), program.log()};
 }
 
 KernelCache& disk_cache() {

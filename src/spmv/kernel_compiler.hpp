@@ -23,6 +23,9 @@ struct KernelSource {
   std::vector<std::string> options;  // -D..., in addition to the compiler's standard ones
 };
 
+/// The option of a program whose kernels launch kernels.
+inline constexpr const char* launches_kernels = "--relocatable-device-code=true";
+
 struct KernelImage {
   std::vector<char> data;  // cubin; null-terminated PTX where NVRTC does not know the architecture
   bool cached = false;     // loaded from the disk
@@ -48,7 +51,8 @@ const std::string& embedded_headers_hash();
 
 /// The image of `source` for `architecture` (90 = sm_90), from the disk cache, or compiled and
 /// stored there. Throws `CompileError`; `Error` of kind no_device if there is no NVRTC, or if it no
-/// longer supports so old an architecture; of kind memory or internal if NVRTC fails.
+/// longer supports so old an architecture, or is older than a GPU whose kernels launch kernels; of
+/// kind memory or internal if NVRTC fails; like `link_with_device_runtime`.
 KernelImage compile_kernel(const KernelSource& source, int architecture);
 
 /// Same for each source, in their order. Sources that are not in the cache compile on a thread
