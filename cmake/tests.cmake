@@ -196,9 +196,11 @@ endif()
 
 # Entries and kernels that GPUs get as text.
 set(texts tests/entries/dual_complex.hpp tests/support/element_kernels.hpp)
+set(texts_of_trees tests/hierarchical/absolute_row_sums.hpp)
 heddle_embed_entry(spmv_test ${texts})
+heddle_embed_entry(hierarchical_test ${texts_of_trees})
 if(TARGET gpu_test)
-  heddle_embed_entry(gpu_test ${texts})
+  heddle_embed_entry(gpu_test ${texts} ${texts_of_trees})
 endif()
 
 # Entries that lack something must fail to compile with an error that names it.

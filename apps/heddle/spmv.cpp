@@ -94,13 +94,11 @@ void add_tree(const SpmvOptions& options, const AnyMatrix& matrix, const Device&
   const NodeChoice choice =
       options.storage.choose(matrix, device, options.profile,
                              options.adjoint ? TreeUse::adjoint_product : TreeUse::product);
-  const bool is_dynamic = options.storage.is_dynamic();
-  const AnyLinearOperator tree = is_dynamic ? dynamic_product(matrix, choice, device)
-                                            : store_as_tree(matrix, choice, device).matrix;
+  const AnyLinearOperator tree = options.storage.store_as_tree(matrix, choice, device).matrix;
   tree.visit([&](const auto& A) {
     add_product(options, A,
-                {.plan = text_of(choice, is_dynamic),
-                 .reason = choice.reason,
+                {.plan = options.storage.text_of(choice),
+                 .reason = options.storage.reason_of(choice),
                  .compulsory = compulsory_bytes(*A, matrix)},
                 works);
   });
@@ -269,7 +267,7 @@ int run_spmv(const SpmvOptions& options) {
                 "--adjoint");
   }
   for (const std::string& text : plans) check_plan_text(text, device);
-  options.storage.check_use(plans, options.profile, false);
+  options.storage.check_use(plans, options.profile);
   RunFiles files;
   options.matrix.add_inputs(files);
   options.profile.add_inputs(files);

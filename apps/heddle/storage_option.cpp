@@ -23,9 +23,11 @@ void NodeOption::add_launch_to(CLI::App& command) {
 
 void StorageOption::add_to(CLI::App& command) {
   command
-      .add_option("--storage", storage,
-                  "sliced, which follows a plan, or hisparse, a tree of small nodes (spmv also: "
-                  "hisparse,schedule=tree); see docs/guide/hierarchical.md")
+      .add_option(
+          "--storage", storage,
+          "sliced, which follows a plan, or hisparse, a tree of small nodes; "
+          "hisparse,schedule=tree schedules each product while it runs, and adds in another "
+          "order in each run; see docs/guide/hierarchical.md")
       ->capture_default_str()
       ->transform(any_case())
       ->type_name("NAME");
@@ -43,13 +45,8 @@ bool StorageOption::is_hierarchical() const {
               "--storage must be sliced, hisparse or " + std::string(dynamic) + ", not " + storage);
 }
 
-void StorageOption::check_use(const std::vector<std::string>& plans, const ProfileOption& profile,
-                              bool solves) const {
-  if (is_dynamic() && solves) {
-    throw Error(ErrorKind::usage,
-                "schedule=tree adds in a different order in each run, so solvers cannot use it: "
-                "use --storage hisparse, or measure it by heddle spmv");
-  }
+void StorageOption::check_use(const std::vector<std::string>& plans,
+                              const ProfileOption& profile) const {
   if (!is_hierarchical()) {
     if (node.is_given()) {
       throw Error(
@@ -84,36 +81,37 @@ NodeChoice StorageOption::choose(const AnyMatrix& matrix, const Device& device,
   return profile.profiles_for({""}, device).choose_node(subject_of(matrix), device, use);
 }
 
-AnyLinearOperator dynamic_product(const AnyMatrix& matrix, const NodeChoice& choice,
-                                  const Device& device) {
-  if (matrix.is_defined()) {
-    throw Error(ErrorKind::unsupported, std::string(StorageOption::dynamic) +
-                                            " supports only the entries of --entry; use --storage "
-                                            "hisparse for those of a definition");
-  }
-  return matrix.visit([&]<class E>(const CsrMatrix<E>& m) -> AnyLinearOperator {
-    using S = vector_scalar_t<E>;
-    const HierarchicalMatrix<E> tree(m, choice.nodes, device);
-    return {matrix.entry(),
-            std::shared_ptr<const LinearOperator<S>>(std::make_shared<DynamicProduct<E>>(tree))};
-  });
-}
-
-StoredTree store_as_tree(const AnyMatrix& matrix, const NodeChoice& choice, const Device& device) {
-  const auto stored = [&]<class S>(const auto& tree) -> StoredTree {
-    return {{matrix.entry(), std::shared_ptr<const LinearOperator<S>>(tree)},
-            [tree] { return tree->memory(); }};
+StoredTree StorageOption::store_as_tree(const AnyMatrix& matrix, const NodeChoice& choice,
+                                        const Device& device) const {
+  const auto stored = [&]<class S>(const std::shared_ptr<const LinearOperator<S>>& product,
+                                   const auto& tree) -> StoredTree {
+    return {{matrix.entry(), product}, [tree] { return tree->memory(); }};
   };
   if (matrix.is_defined()) {
+    if (is_dynamic()) {
+      throw Error(ErrorKind::unsupported, std::string(dynamic) +
+                                              " supports only the entries of --entry; use "
+                                              "--storage hisparse for those of a definition");
+    }
     return matrix.visit_defined([&]<class S>(const DefinedMatrix<S>& m) {
-      return stored.template operator()<S>(
-          std::make_shared<DefinedTree<S>>(m, choice.nodes, device));
+      const auto tree = std::make_shared<DefinedTree<S>>(m, choice.nodes, device);
+      return stored.template operator()<S>(tree, tree);
     });
   }
   return matrix.visit([&]<class E>(const CsrMatrix<E>& m) {
-    return stored.template operator()<vector_scalar_t<E>>(
-        std::make_shared<HierarchicalMatrix<E>>(m, choice.nodes, device));
+    using S = vector_scalar_t<E>;
+    const auto tree = std::make_shared<HierarchicalMatrix<E>>(m, choice.nodes, device);
+    if (!is_dynamic()) return stored.template operator()<S>(tree, tree);
+    return stored.template operator()<S>(std::make_shared<DynamicProduct<E>>(*tree), tree);
   });
+}
+
+std::string StorageOption::text_of(const NodeChoice& choice) const {
+  return "hisparse," + to_string(choice.nodes) + (is_dynamic() ? ",schedule=tree" : "");
+}
+
+std::string StorageOption::reason_of(const NodeChoice& choice) const {
+  return choice.reason + (is_dynamic() ? "; adds in another order in each run" : "");
 }
 
 }  // namespace heddle::cli

@@ -27,22 +27,11 @@ struct NodeOption {
   std::string reason() const { return "by " + settings.given().front().spelling; }
 };
 
-/// The choice as reports name it.
-inline std::string text_of(const NodeChoice& choice, bool is_dynamic = false) {
-  return "hisparse," + to_string(choice.nodes) + (is_dynamic ? ",schedule=tree" : "");
-}
-
 struct StoredTree {
   AnyLinearOperator matrix;
   /// Includes the schedules that products have made so far; on a GPU these exist from the start.
   std::function<HierarchicalMemory()> memory;
 };
-
-StoredTree store_as_tree(const AnyMatrix& matrix, const NodeChoice& choice, const Device& device);
-/// The product with schedule=tree, which no solver takes. Throws `Error` (unsupported) for entries
-/// of a definition.
-AnyLinearOperator dynamic_product(const AnyMatrix& matrix, const NodeChoice& choice,
-                                  const Device& device);
 
 struct StorageOption {
   static constexpr const char* dynamic = "hisparse,schedule=tree";
@@ -52,16 +41,21 @@ struct StorageOption {
   void add_to(CLI::App& command);
   /// Throws `Error` (usage) for an unknown name.
   bool is_hierarchical() const;
-  /// True for schedule=tree.
+  /// True for schedule=tree, a `DynamicProduct`.
   bool is_dynamic() const { return storage == dynamic; }
-  /// Throws `Error` (usage) for options of a storage that is not used, and for schedule=tree if
-  /// `solves`. `plans` are as they were given; an empty text means that a plan is to be chosen.
-  void check_use(const std::vector<std::string>& plans, const ProfileOption& profile,
-                 bool solves = true) const;
+  /// Throws `Error` (usage) for options of a storage that is not used. `plans` are as they were
+  /// given; an empty text means that a plan is to be chosen.
+  void check_use(const std::vector<std::string>& plans, const ProfileOption& profile) const;
   /// The nodes of --node, --dense and --launch, or those of a profile, or the default. Throws
   /// `Error` (usage) for a launch on a CPU.
   NodeChoice choose(const AnyMatrix& matrix, const Device& device, const ProfileOption& profile,
                     TreeUse use) const;
+  /// Throws `Error` (unsupported) for schedule=tree and entries of a definition.
+  StoredTree store_as_tree(const AnyMatrix& matrix, const NodeChoice& choice,
+                           const Device& device) const;
+  /// The choice, and its reason, as reports name them.
+  std::string text_of(const NodeChoice& choice) const;
+  std::string reason_of(const NodeChoice& choice) const;
 };
 
 }  // namespace heddle::cli

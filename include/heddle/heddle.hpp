@@ -77,6 +77,7 @@
 #include "heddle/tools/points.hpp"
 #include "heddle/tools/text.hpp"
 #include "heddle/transfer.hpp"
+#include "heddle/tree_scheduler.hpp"
 #include "heddle/triplets.hpp"
 #include "heddle/tune.hpp"
 #include "heddle/tuning/device_properties.hpp"

@@ -50,8 +50,8 @@ HEDDLE_EXPORT Tree empty_tree(Index rows, Index columns, const NodeShape& leaf);
 
 template <class E>
 class HierarchicalJacobi;
-template <class E>
-class DynamicProduct;
+template <class Operation>
+class TreeScheduler;
 template <class E>
 class MatrixPencil;
 
@@ -201,7 +201,7 @@ class HEDDLE_EXPORT HierarchicalMatrix final
   template <class>
   friend class HierarchicalJacobi;
   template <class>
-  friend class DynamicProduct;
+  friend class TreeScheduler;
   template <class>
   friend class MatrixPencil;
 

@@ -86,19 +86,28 @@ KernelSource tree_source(const TreeProgram& program, int architecture) {
                       text);
 }
 
-KernelSource tree_walk_source(const TreeProgram& program) {
-  std::string text =
-      "#include \"heddle/kernels/trees/tree_walk.cuh\"\n" + plan_text(program, warps_of_walk);
-  for (const char* const step : {"begin_tree_walk", "tree_walk"}) {
-    text += "extern \"C\" __global__ void __launch_bounds__(32 * Plan::warps)\nheddle_" +
-            std::string(step) +
-            "(const __grid_constant__ heddle::device::WalkArguments<Plan> arguments) {\n"
-            "  heddle::device::" +
-            step + "<Plan>(arguments);\n}\n";
-  }
-  return program_over(program.entry,
-                      std::string(name_of(program.form)) + " tree walk of " + program.entry.type,
-                      text);
+KernelSource scheduler_source(const EntryText& entry, const std::string& type,
+                              std::size_t operation_bytes) {
+  const std::string text =
+      "#include \"heddle/kernels/trees/task_scheduler.cuh\"\nusing Operation = " + type +
+      ";\nstatic_assert(sizeof(Operation) == " + std::to_string(operation_bytes) +
+      R"(, "heddle operation: other bytes on the host than on the GPU");
+using Arguments = heddle::device::SchedulerArguments<heddle::NodeTask>;
+extern "C" __global__ void __launch_bounds__(heddle::device::scheduler_block)
+heddle_control_tasks(const __grid_constant__ Arguments scheduler,
+                     const __grid_constant__ Operation operation, heddle::NodeTask root) {
+  heddle::device::control_tasks(scheduler, operation, root, [&] {
+    Arguments next = scheduler;
+    next.continues = true;
+    heddle_control_tasks<<<1, heddle::device::scheduler_block, 0, cudaStreamTailLaunch>>>(
+        next, operation, root);
+    return cudaGetLastError();
+  });
+}
+)";
+  KernelSource source = program_over(entry, "scheduler of " + type, text);
+  source.options.emplace_back(launches_kernels);
+  return source;
 }
 
 }  // namespace heddle::cuda

@@ -1,5 +1,9 @@
-// The text of a tree's product, for exactly one entry, form and size of nodes. Needs no GPU.
+// The texts of a tree's product, for exactly one entry, form and size of nodes, and of scheduled
+// operations. Need no GPU.
 #pragma once
+
+#include <cstddef>
+#include <string>
 
 #include "heddle/detail/trees/tree_product_cuda.hpp"
 #include "spmv/kernel_compiler.hpp"
@@ -29,8 +33,10 @@ int warps_of(const TreeProgram& program);
 /// Its kernel is `heddle_tree_product`, whose bound on registers is for this architecture.
 KernelSource tree_source(const TreeProgram& program, int architecture);
 
-/// Its kernels are `heddle_begin_tree_walk` and `heddle_tree_walk`, in blocks of this many warps.
-inline constexpr int warps_of_walk = 4;
-KernelSource tree_walk_source(const TreeProgram& program);
+/// The controller `heddle_control_tasks` of an operation on trees
+/// (kernels/trees/task_scheduler.cuh) and the kernels that it launches. `type` is the operation's
+/// class, of `operation_bytes`, in headers of the kernels or of `entry`.
+KernelSource scheduler_source(const EntryText& entry, const std::string& type,
+                              std::size_t operation_bytes);
 
 }  // namespace heddle::cuda

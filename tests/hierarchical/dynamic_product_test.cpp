@@ -1,14 +1,17 @@
-// A x and A* x by a walk over the tree, compared with products in long double.
+// A x and A* x by a walk over the tree, compared with products in long double, and another
+// operation.
 #include "heddle/dynamic_product.hpp"
 
 #include <gtest/gtest.h>
 
-#include <memory>
+#include <cstddef>
+#include <vector>
 
 #include "heddle/conjugate_gradient.hpp"
+#include "heddle/hierarchical_jacobi.hpp"
 #include "heddle/lsmr.hpp"
+#include "hierarchical/absolute_row_sums.hpp"
 #include "hierarchical/trees.hpp"
-#include "support/expect_error.hpp"
 #include "support/few_entries.hpp"
 
 namespace hierarchical_walk {
@@ -43,20 +46,89 @@ TYPED_TEST(DynamicProducts, AgreeWithTheReference) {
   }
 }
 
-TEST(DynamicProduct, IsRefusedBySolvers) {
+TEST(DynamicProduct, IsSolvedWith) {
   using E = real<double>;
   Seed seed(72);
-  const HierarchicalMatrix<E> tree(random_positive_definite_matrix<E>(50, 4, seed.generator), 8);
-  const auto b = random_field<E>(50, seed.generator);
-  Field<E> x(50);
+  const auto matrix = random_positive_definite_matrix<E>(500, 6, seed.generator);
+  const HierarchicalMatrix<E> tree(matrix, 8, Device::cpu(3));
+  const auto b = random_field<E>(500, seed.generator);
   const DynamicProduct<E> product(tree);
-  const std::string message =
-      "schedule=tree adds in a different order in each run, so solvers cannot use it: use the "
-      "matrix itself, whose schedule is kept";
-  expect_error(ErrorKind::usage, message, [&] { ConjugateGradient solver(product); });
-  expect_error(ErrorKind::usage, message, [&] { Lsmr solver(product); });
-  ConjugateGradient shared(std::make_shared<DynamicProduct<E>>(tree));
-  expect_error(ErrorKind::usage, message, [&] { shared.solve(b, x); });
+  Field<E> x(500);
+  ConjugateGradient solver(product, HierarchicalJacobi(tree));
+  EXPECT_TRUE(solver.solve(b, x).converged());
+  Field<E> of_lsmr(500);
+  Lsmr lsmr(product);
+  EXPECT_TRUE(lsmr.solve(b, of_lsmr).converged());
+  EXPECT_EQ(tree.memory().schedule, 0);
+}
+
+/// Tasks hold what they are made of, at the ends of their ranges too.
+TEST(NodeTasks, HoldAddressLevelAndPart) {
+  Seed seed(73);
+  for (int i = 0; i < 1000; ++i) {
+    const auto address = (static_cast<unsigned long long>(seed.generator()) << 20 ^
+                          static_cast<unsigned long long>(seed.generator())) &
+                         (NodeTask::max_address - 16);
+    const auto kind = static_cast<NodeKind>(i % node_kinds);
+    const NodeTask task = NodeTask::make(address, kind, i % 16, i, 2 * i).with_part(i % 256);
+    EXPECT_TRUE(task.is_there());
+    EXPECT_EQ(task.address(), address);
+    EXPECT_EQ(task.kind(), kind);
+    EXPECT_EQ(task.level(), i % 16);
+    EXPECT_EQ(task.part(), i % 256);
+    EXPECT_EQ(task.row, i);
+    EXPECT_EQ(task.column, 2 * i);
+  }
+  EXPECT_TRUE(NodeTask::make(0, NodeKind::dense, 0, 0, 0).is_there());
+  EXPECT_FALSE(NodeTask{}.is_there());
+}
+
+/// Every kind of node fits into the parts that a task can number, and threads of a block divide it.
+TEST(NodeTasks, CutNodesIntoParts) {
+  for (int kind = 0; kind < task_kinds; ++kind) {
+    const TaskShape shape = task_shape(static_cast<TaskKind>(kind));
+    EXPECT_EQ(256 % shape.lanes, 0);
+    EXPECT_EQ(shape.slots % shape.lanes, 0);
+  }
+  for (int log2_size = 2; log2_size <= 8; ++log2_size) {
+    for (const NodeKind kind : {NodeKind::dense, NodeKind::coo4}) {
+      for (int level = 0; level < 2; ++level) {
+        const int slots = slots_of_node(kind, 1 << (2 * log2_size), log2_size);
+        EXPECT_LE(slots, 256 * task_shape(task_kind(level, kind, slots)).slots);
+      }
+    }
+  }
+  EXPECT_EQ(task_kind(0, NodeKind::coo1, 1), TaskKind::few_entries);
+  EXPECT_EQ(task_kind(0, NodeKind::coo2, 2), TaskKind::few_entries);
+  EXPECT_EQ(task_kind(0, NodeKind::coo4, 32), TaskKind::some_entries);
+  EXPECT_EQ(task_kind(0, NodeKind::coo4, 33), TaskKind::many_entries);
+  EXPECT_EQ(task_kind(0, NodeKind::dense, 9), TaskKind::dense_entries);
+  EXPECT_EQ(task_kind(1, NodeKind::coo4, 8), TaskKind::few_children);
+  EXPECT_EQ(task_kind(1, NodeKind::coo4, 9), TaskKind::many_children);
+  EXPECT_EQ(task_kind(2, NodeKind::dense, 3), TaskKind::dense_children);
+}
+
+/// A user's operation runs on every leaf once, whatever the team.
+TYPED_TEST(DynamicProducts, AUsersOperationSumsRows) {
+  using E = TypeParam;
+  Seed seed(74);
+  for (const Pattern& pattern : tree_patterns(seed.generator)) {
+    if (pattern.rows > 1000) continue;
+    const CsrMatrix<E> matrix = random_matrix_of<E>(pattern, seed.generator);
+    const std::vector<double> expected = absolute_row_sums(matrix);
+    for (const int threads : {1, 4}) {
+      const HierarchicalMatrix<E> tree(matrix, {16, 20}, Device::cpu(threads));
+      const TreeScheduler<AbsoluteRowSums<E, double>> scheduler(tree, {});
+      std::vector<double> sums(static_cast<std::size_t>(pattern.rows));
+      AbsoluteRowSums<E, double> operation{};
+      operation.sums = sums.data();
+      operation.rows = pattern.rows;
+      scheduler.run(operation, tree.device().stream());
+      for (std::size_t row = 0; row < sums.size(); ++row) {
+        EXPECT_NEAR(sums[row], expected[row], 1e-6 * (1 + expected[row])) << row;
+      }
+    }
+  }
 }
 
 }  // namespace

@@ -12,7 +12,11 @@
 #include <utility>
 #include <vector>
 
+#include "heddle/detail/entry_table.hpp"
+#include "heddle/kernels/trees/tree_operation.hpp"
+#include "hierarchical/absolute_row_sums.hpp"
 #include "spmv/defined_entry_text.hpp"
+#include "spmv/device_linker.hpp"
 #include "spmv/nvrtc.hpp"
 #include "support/compiled_images.hpp"
 #include "support/entry_definitions.hpp"
@@ -110,30 +114,41 @@ TEST(TreeKernelVariants, Compile) {
   }
 }
 
-TEST(TreeKernelVariants, OfWalksCompile) {
+/// Also links them with the device's runtime.
+TEST(TreeKernelVariants, OfSchedulersCompile) {
   try {
     cuda::nvrtc();
+    cuda::link_with_device_runtime({}, 90, "");
   } catch (const Error& error) {
-    GTEST_SKIP() << error.what();
+    if (error.kind() != ErrorKind::internal) GTEST_SKIP() << error.what();
   }
   std::vector<cuda::KernelSource> sources;
-  const auto add = [&](const cuda::TreeEntry& entry, int log2_size) {
+  const auto add = [&]<class E, detail::TreeForm form>() {
+    using S = vector_scalar_t<E>;
+    EntryText text = detail::entry_texts<E>().own;
+    text.type = "heddle::TreeProductOperation<" + text.type + ", " +
+                std::string(detail::scalar_name<S>()) + ", heddle::detail::TreeForm(" +
+                std::to_string(static_cast<int>(form)) + ")>";
     sources.push_back(
-        cuda::tree_walk_source(cuda::tree_program(entry, log2_size, 1, device::store_scaled)));
+        cuda::scheduler_source(text, text.type, sizeof(TreeProductOperation<E, S, form>)));
   };
   using enum detail::TreeForm;
-  add(tree_entry<real<double>>(direct), 2);
-  add(tree_entry<real<float>>(adjoint), 7);
-  add(tree_entry<complex<double>>(transpose), 5);
-  add(tree_entry<quaternion<double>>(adjoint), 8);
-  add(tree_entry<dual_quaternion<float>>(direct), 7);
-  add(tree_entry<block<double, 3, 3>>(direct), 6);
-  add(tree_entry<stored_as<float, block<double, 3, 3>>>(adjoint), 7);
+  add.operator()<real<double>, direct>();
+  add.operator()<real<float>, adjoint>();
+  add.operator()<complex<double>, transpose>();
+  add.operator()<quaternion<double>, adjoint>();
+  add.operator()<dual_quaternion<float>, direct>();
+  add.operator()<block<double, 3, 3>, direct>();
+  add.operator()<stored_as<float, block<double, 3, 3>>, adjoint>();
+  const EntryText users{"heddle::test::AbsoluteRowSums<heddle::complex<float>, double>",
+                        {"heddle/entries/complex.hpp", "absolute_row_sums.hpp"}};
+  sources.push_back(
+      cuda::scheduler_source(users, users.type, sizeof(AbsoluteRowSums<complex<float>, double>)));
   try {
     const auto images = compiled_images(sources, 90);
     for (std::size_t i = 0; i < images.size(); ++i) {
       const std::string_view image(images[i].data.data(), images[i].data.size());
-      for (const char* const kernel : {"heddle_begin_tree_walk", "heddle_tree_walk"}) {
+      for (const char* const kernel : {"heddle_control_tasks", "run_tasks"}) {
         EXPECT_NE(image.find(kernel), image.npos) << sources[i].name;
       }
     }

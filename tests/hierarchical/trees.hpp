@@ -106,6 +106,18 @@ CsrMatrix<E> plain_adjoint(const CsrMatrix<E>& matrix, bool conjugates = true) {
   return matrix_of(matrix.columns(), matrix.rows(), map);
 }
 
+/// Sums of the absolute values of all components, row by row.
+template <class E>
+std::vector<double> absolute_row_sums(const CsrMatrix<E>& matrix) {
+  std::vector<double> sums(static_cast<std::size_t>(matrix.rows()));
+  for (const auto& [place, entry] : map_of(matrix)) {
+    for (const auto component : entry.component) {
+      sums[static_cast<std::size_t>(place.first)] += std::abs(static_cast<double>(component));
+    }
+  }
+  return sums;
+}
+
 template <class E>
 void expect_same_bits(const CsrMatrix<E>& computed, const CsrMatrix<E>& expected) {
   ASSERT_EQ(computed.rows(), expected.rows());

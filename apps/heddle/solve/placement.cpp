@@ -50,9 +50,9 @@ RightHandSide Placement::right_hand_side(const RightHandSideWanted& wanted) cons
 
 void OneProcess::store_tree(const AnyMatrix& matrix, TreeUse use, StorageFacts& facts) {
   nodes_ = storage_.choose(matrix, device_, profile_, use);
-  StoredTree tree = store_as_tree(matrix, nodes_, device_);
-  facts.tree = text_of(nodes_);
-  facts.choice.reason = nodes_.reason;
+  StoredTree tree = storage_.store_as_tree(matrix, nodes_, device_);
+  facts.tree = storage_.text_of(nodes_);
+  facts.choice.reason = storage_.reason_of(nodes_);
   matrix_.emplace(std::move(tree.matrix));
   tree_memory_ = std::move(tree.memory);
 }
@@ -77,7 +77,7 @@ void OneProcess::store(const AnyMatrix& matrix, TreeUse use, StorageFacts& facts
 
 AnyLinearOperator OneProcess::store_mass(const AnyMatrix& mass) {
   if (storage_.is_hierarchical()) {
-    StoredTree tree = store_as_tree(mass, nodes_, device_);
+    StoredTree tree = storage_.store_as_tree(mass, nodes_, device_);
     mass_tree_memory_ = std::move(tree.memory);
     return std::move(tree.matrix);
   }

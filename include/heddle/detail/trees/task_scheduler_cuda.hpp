@@ -1,0 +1,70 @@
+// Operations on a tree that a GPU schedules, see kernels/trees/task_scheduler.cuh.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <memory>
+#include <string>
+
+#include "heddle/detail/trees/tree_product_cuda.hpp"
+#include "heddle/kernels/trees/node_task.hpp"
+#include "heddle/kernels/trees/scheduler_arguments.hpp"
+
+namespace heddle {
+
+/// What the last operation on a GPU did.
+struct SchedulerStatistics {
+  struct Queue {
+    long long tasks = 0;
+    long long launches = 0;  // kernels
+  };
+  std::array<Queue, task_kinds> queues;
+  long long controllers = 0;  // launches of the controller, which gives way if nothing advances
+  long long rounds = 0;       // of its loop
+};
+
+namespace cuda {
+
+struct SchedulerMemory;
+
+/// There is one set of queues, so operations follow one another.
+class HEDDLE_EXPORT TaskScheduler {
+ public:
+  /// Compiles the kernels of an operation, a class of `operation_bytes` whose text is `type` in the
+  /// headers of `entry`. Throws `Error`: unsupported for entries without text and for 2^31 tasks of
+  /// a kind or more, memory where the queues do not fit.
+  TaskScheduler(const EntryText& entry, const std::string& type, std::size_t operation_bytes,
+                std::shared_ptr<const TreeOnGpu> matrix, const Device& device);
+  ~TaskScheduler();
+
+  /// Queues the operation on the stream. Throws `Error` (internal) if the GPU could not launch a
+  /// kernel of the one before, whose result is spoilt by NaNs.
+  void launch(const void* operation, const Stream& stream) const;
+  void check_operand(const void* data, bool is_aos, const char* name) const;
+
+  /// Addresses of the tree's pools, for the operation.
+  const unsigned long long* pools() const { return pools_.data(); }
+  /// Waits for the last operation on the stream.
+  SchedulerStatistics statistics(const Stream& stream) const;
+  /// Bytes of the queues in the GPU's memory.
+  long long bytes() const;
+
+  /// For tests: when the controller launches and gives way.
+  void set_limits(const device::SchedulerLimits& limits) { limits_ = limits; }
+  const device::SchedulerLimits& limits() const { return limits_; }
+
+ private:
+  void make_queues();
+
+  std::shared_ptr<const TreeOnGpu> matrix_;
+  Device device_;
+  Array<unsigned long long> pools_;
+  std::array<Array<NodeTask>, task_kinds> queues_;
+  std::unique_ptr<SchedulerMemory> memory_;
+  device::SchedulerLimits limits_;
+  unsigned preparing_blocks_;
+  void* control_ = nullptr;  // kernel
+};
+
+}  // namespace cuda
+}  // namespace heddle

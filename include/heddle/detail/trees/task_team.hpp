@@ -1,0 +1,124 @@
+// Operations on a tree by threads of the CPU: each has tasks of its own, and a thread without any
+// takes some of another's.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "heddle/kernels/trees/tree_operation.hpp"
+#include "heddle/tools/team.hpp"
+
+namespace heddle::detail {
+
+/// `Lanes` of kernels/trees/tree_operation.hpp: a thread of its own for a whole node.
+struct OneLane {
+  static constexpr int count = 1;
+  static constexpr int of_warp = 1;
+
+  static int lane() { return 0; }
+  static int warp_lane() { return 0; }
+  static int turns(int slots) { return slots; }
+  static SlotRange part(const NodeTask&, int slots) { return {0, slots}; }
+  template <class T, int n>
+  static void sum(T (&)[n]) {}
+  template <class T, int n>
+  static bool join(int, T (&)[n]) {
+    return true;
+  }
+  template <class S, int n>
+  static void add(S* to, int row, const S (&value)[n]) {
+    for (int k = 0; row >= 0 && k < n; ++k) add_atomically(to + row * n + k, value[k]);
+  }
+};
+
+/// Inner nodes that wait. A thread takes its newest one, which lies next to the last in memory; the
+/// older half of another's tasks, the larger subtrees, if it has none.
+class TaskTeam {
+ public:
+  explicit TaskTeam(int threads)
+      : threads_(threads), owners_(std::make_unique<Owner[]>(static_cast<std::size_t>(threads))) {}
+
+  void put(int thread, const NodeTask& task) {
+    open_.fetch_add(1, std::memory_order_relaxed);
+    Owner& own = owners_[static_cast<std::size_t>(thread)];
+    const std::lock_guard lock(own.mutex);
+    own.tasks.push_back(task);
+  }
+  /// False once every task is done. `done` follows each task that was taken.
+  bool take(int thread, NodeTask& task) {
+    for (;;) {
+      if (take_own(thread, task)) return true;
+      if (open_.load(std::memory_order_acquire) == 0) return false;
+      if (!steal(thread)) std::this_thread::yield();
+    }
+  }
+  void done() { open_.fetch_sub(1, std::memory_order_release); }
+
+ private:
+  struct alignas(64) Owner {
+    std::mutex mutex;
+    std::vector<NodeTask> tasks;
+  };
+
+  bool take_own(int thread, NodeTask& task) {
+    Owner& own = owners_[static_cast<std::size_t>(thread)];
+    const std::lock_guard lock(own.mutex);
+    if (own.tasks.empty()) return false;
+    task = own.tasks.back();
+    own.tasks.pop_back();
+    return true;
+  }
+  bool steal(int thread) {
+    for (int step = 1; step < threads_; ++step) {
+      Owner& other = owners_[static_cast<std::size_t>((thread + step) % threads_)];
+      std::vector<NodeTask> taken;
+      {
+        const std::lock_guard lock(other.mutex);
+        const auto half = static_cast<std::ptrdiff_t>((other.tasks.size() + 1) / 2);
+        taken.assign(other.tasks.begin(), other.tasks.begin() + half);
+        other.tasks.erase(other.tasks.begin(), other.tasks.begin() + half);
+      }
+      if (taken.empty()) continue;
+      Owner& own = owners_[static_cast<std::size_t>(thread)];
+      const std::lock_guard lock(own.mutex);
+      own.tasks.insert(own.tasks.end(), taken.begin(), taken.end());
+      return true;
+    }
+    return false;
+  }
+
+  int threads_;
+  std::unique_ptr<Owner[]> owners_;
+  std::atomic<long long> open_ = 0;  // tasks that are not done
+};
+
+/// Runs an operation on the subtree of `root`. A leaf is worked on where it is found.
+template <class Operation>
+void run_tasks(const Operation& operation, const NodeTask& root, int threads) {
+  const auto work_on_leaf = [&](const NodeTask& leaf) {
+    if (leaf.kind() == NodeKind::dense) {
+      operation.template leaf<TaskKind::dense_entries>(leaf, OneLane());
+    } else {
+      operation.template leaf<TaskKind::many_entries>(leaf, OneLane());
+    }
+  };
+  if (root.level() == 0) return work_on_leaf(root);
+  TaskTeam team(threads);
+  team.put(0, root);
+  parallel_for(threads, threads, 1, [&](int thread) {
+    for (NodeTask task; team.take(thread, task); team.done()) {
+      operation.expand(task, OneLane(), [&](const NodeTask& child) {
+        if (!child.is_there()) return;
+        if (child.level() > 0) return team.put(thread, child);
+        work_on_leaf(child);
+      });
+    }
+  });
+}
+
+}  // namespace heddle::detail

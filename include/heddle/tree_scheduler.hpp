@@ -1,0 +1,85 @@
+// Operations on the tree of a matrix, each a class of its own, scheduled while they run (Derler et
+// al. 2017, section 4): a GPU's controller launches kernels for queues of nodes, threads of a CPU
+// take nodes from each other. See docs/guide/hierarchical.md.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "heddle/config.hpp"
+#include "heddle/detail/trees/task_scheduler_cuda.hpp"
+#include "heddle/detail/trees/task_team.hpp"
+#include "heddle/entry_text.hpp"
+#include "heddle/hierarchical_matrix.hpp"
+#include "heddle/kernels/trees/tree_operation.hpp"
+
+namespace heddle {
+
+/// Runs one operation on one matrix: `Operation` derives from `TreeOperation`, says what a leaf
+/// does, and is trivially copyable. On a GPU there is one set of queues, so runs must follow one
+/// another, and no graph with conditional nodes can hold one.
+template <class Operation>
+class TreeScheduler {
+  static_assert(std::is_trivially_copyable_v<Operation>);
+
+ public:
+  /// Shares the tree. `text` is the name of `Operation` and its headers, like that of an entry, for
+  /// a GPU. Throws `Error`: unsupported without a text there, memory where queues do not fit.
+  template <class E>
+  TreeScheduler(const HierarchicalMatrix<E>& matrix, const EntryText& text)
+      : matrix_(std::make_shared<const HierarchicalMatrix<E>>(matrix)),
+        tree_(&matrix.tree()),
+        device_(matrix.device()) {
+    if constexpr (has_cuda) {
+      if (device_.on_gpu()) {
+        on_gpu_ = std::make_shared<cuda::TaskScheduler>(text, text.type, sizeof(Operation),
+                                                        matrix.on_gpu(), device_);
+        return;
+      }
+    }
+    for (const detail::PoolShare& share : tree_->pools) {
+      pools_.push_back(share.pool ? reinterpret_cast<unsigned long long>(share.pool->data()) : 0);
+    }
+  }
+
+  /// Fills in the members that `TreeOperation` has, prepares, and works on every leaf once, in no
+  /// order; does nothing for a matrix without entries. On a GPU this only queues work on the
+  /// stream. Throws `Error` (internal) if the GPU could not launch a kernel of the run before.
+  void run(Operation operation, const Stream& stream) const {
+    if (tree_->entries == 0) return;
+    operation.shape = tree_->leaf;
+    if constexpr (has_cuda) {
+      if (on_gpu_) {
+        operation.pools = on_gpu_->pools();
+        return on_gpu_->launch(&operation, stream);
+      }
+    }
+    operation.pools = pools_.data();
+    const int threads = team_size(stream, tree_->entries);
+    parallel_for(threads, threads, 1, [&](int thread) { operation.prepare(thread, threads); });
+    const int level = detail::levels_of(tree_->rows, tree_->columns, tree_->leaf.log2_size) - 1;
+    detail::run_tasks(operation, operation.task_of(tree_->root, level, 0, 0), threads);
+  }
+
+  /// Null on a CPU.
+  const std::shared_ptr<cuda::TaskScheduler>& on_gpu() const { return on_gpu_; }
+  const Device& device() const { return device_; }
+  /// Bytes of the queues, on a GPU.
+  long long bytes_of_queues() const {
+    if constexpr (has_cuda) {
+      if (on_gpu_) return on_gpu_->bytes();
+    }
+    return 0;
+  }
+
+ private:
+  std::shared_ptr<const void> matrix_;  // keeps the tree
+  const detail::Tree* tree_;
+  Device device_;
+  std::vector<unsigned long long> pools_;
+  std::shared_ptr<cuda::TaskScheduler> on_gpu_;
+};
+
+}  // namespace heddle

@@ -1,0 +1,156 @@
+#include "heddle/detail/trees/task_scheduler_cuda.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "base/cuda_call.hpp"
+#include "base/device_cuda.hpp"
+#include "base/device_value.hpp"
+#include "heddle/error.hpp"
+#include "hierarchical/tree_program.hpp"
+#include "spmv/kernel_library_cuda.hpp"
+
+namespace heddle::cuda {
+
+struct SchedulerMemory {
+  explicit SchedulerMemory(const Device& device) : state(1, device), failure(device.stream()) {}
+
+  Array<device::SchedulerState> state;
+  Mapped<int> failure;
+};
+
+namespace {
+
+/// Bounds on the tasks of each kind.
+std::array<long long, task_kinds> tasks_of(const detail::Tree& tree) {
+  const auto of = [](const NodeCounts& counts, NodeKind kind) {
+    return counts.of_kind[static_cast<std::size_t>(kind)];
+  };
+  const auto parts = [](TaskKind kind, long long slots) {
+    const long long of_task = task_shape(kind).slots;
+    return (slots + of_task - 1) / of_task;
+  };
+  const long long places = tree.leaf.positions();
+  const NodeCounts &inner = tree.memory.inner, &leaves = tree.memory.leaves;
+  const long long dense = of(inner, NodeKind::dense), dense_leaves = of(leaves, NodeKind::dense);
+  const long long sparse = inner.nodes() - dense;
+  const long long coo4 = of(leaves, NodeKind::coo4);
+  const int some = task_shape(TaskKind::some_entries).slots;
+  return {sparse,
+          std::min(sparse, inner.items / (task_shape(TaskKind::few_children).slots + 1)) +
+              parts(TaskKind::many_children, inner.items),
+          dense * parts(TaskKind::dense_children, places),
+          leaves.nodes() - dense_leaves - coo4,
+          coo4,
+          std::min(coo4, leaves.items / (some + 1)) + parts(TaskKind::many_entries, leaves.items),
+          dense_leaves * parts(TaskKind::dense_entries, places)};
+}
+
+/// The pending launches that the device's runtime keeps room for, less what lies between the end of
+/// a kernel's blocks and that of the kernel.
+unsigned max_launches(const Stream& stream) {
+  const OnGpu here(stream);
+  std::size_t limit = 0;
+  check(cudaDeviceGetLimit(&limit, cudaLimitDevRuntimePendingLaunchCount), "cudaDeviceGetLimit");
+  return std::max<unsigned>(task_kinds, static_cast<unsigned>(limit / 2));
+}
+
+}  // namespace
+
+TaskScheduler::TaskScheduler(const EntryText& entry, const std::string& type,
+                             std::size_t operation_bytes, std::shared_ptr<const TreeOnGpu> matrix,
+                             const Device& device)
+    : matrix_(std::move(matrix)),
+      device_(device),
+      pools_(matrix_->addresses(), device_),
+      memory_(std::make_unique<SchedulerMemory>(device_)) {
+  if (entry.type.empty()) {
+    throw Error(ErrorKind::unsupported,
+                "this entry cannot run on a GPU: HEDDLE_ENTRY(type, header) gives its text");
+  }
+  for (const unsigned long long pool : matrix_->addresses()) {
+    if (pool >= NodeTask::max_address >> 1) {
+      throw Error(ErrorKind::unsupported, "schedule=tree needs addresses below 2^51");
+    }
+  }
+  make_queues();
+  const Stream stream = device_.stream();
+  const auto processors = static_cast<unsigned>(multiprocessors(stream));
+  preparing_blocks_ = 2 * processors;
+  limits_ = {.batch = 4 * processors, .launches = max_launches(stream), .patience = 2'000'000};
+  control_ =
+      load_kernel(scheduler_source(entry, type, operation_bytes), "heddle_control_tasks", stream);
+  device_.synchronize();  // a launch may be on another stream
+}
+
+TaskScheduler::~TaskScheduler() = default;
+
+void TaskScheduler::make_queues() {
+  const auto tasks = tasks_of(matrix_->matrix().tree());
+  for (std::size_t kind = 0; kind < tasks.size(); ++kind) {
+    if (tasks[kind] > std::numeric_limits<Index>::max()) {
+      throw Error(ErrorKind::unsupported,
+                  "schedule=tree takes fewer than 2^31 tasks of a kind; use larger nodes");
+    }
+    queues_[kind] = Array<NodeTask>(static_cast<std::size_t>(tasks[kind]), device_);
+  }
+}
+
+void TaskScheduler::check_operand(const void* data, bool is_aos, const char* name) const {
+  if (!is_aos) {
+    throw Error(ErrorKind::size_mismatch,
+                std::string(name) +
+                    " is not AoS, which a tree needs; `permute` copies it into a field that is");
+  }
+  check_kernel_operand(data, name, device_.stream());
+}
+
+long long TaskScheduler::bytes() const {
+  auto bytes = static_cast<long long>(sizeof(device::SchedulerState) +
+                                      pools_.size() * sizeof(unsigned long long));
+  for (const auto& queue : queues_) {
+    bytes += static_cast<long long>(queue.size() * sizeof(NodeTask));
+  }
+  return bytes;
+}
+
+void TaskScheduler::launch(const void* operation, const Stream& stream) const {
+  const detail::Tree& tree = matrix_->matrix().tree();
+  if (tree.entries == 0) return;
+  if (*memory_->failure != 0) {
+    throw Error(ErrorKind::internal,
+                std::string("a kernel could not launch another: ") +
+                    cudaGetErrorString(static_cast<cudaError_t>(*memory_->failure)));
+  }
+  const OnGpu here(stream);
+  device::SchedulerArguments<NodeTask> arguments{};
+  for (std::size_t kind = 0; kind < queues_.size(); ++kind) {
+    arguments.queues[kind] = const_cast<NodeTask*>(queues_[kind].data());
+  }
+  arguments.state = const_cast<device::SchedulerState*>(memory_->state.data());
+  arguments.failure = memory_->failure.get();
+  arguments.limits = limits_;
+  const unsigned long long pool = matrix_->addresses()[static_cast<std::size_t>(tree.root.pool())];
+  const int level = detail::levels_of(tree.rows, tree.columns, tree.leaf.log2_size) - 1;
+  NodeTask root = NodeTask::make(pool + static_cast<unsigned long long>(tree.root.byte()),
+                                 tree.root.kind(), level, 0, 0);
+  void* pointers[] = {&arguments, const_cast<void*>(operation), &root};
+  cuda::launch(static_cast<cudaKernel_t>(control_),
+               {.blocks = preparing_blocks_ + 1, .threads = 256}, stream, pointers);
+}
+
+SchedulerStatistics TaskScheduler::statistics(const Stream& stream) const {
+  const OnGpu here(stream);
+  check(cudaStreamSynchronize(stream.queue), "cudaStreamSynchronize");
+  const device::SchedulerState state = read_value(memory_->state.data(), device_);
+  SchedulerStatistics statistics;
+  for (std::size_t kind = 0; kind < statistics.queues.size(); ++kind) {
+    statistics.queues[kind] = {state.queues[kind].queued, state.queues[kind].launches};
+  }
+  statistics.controllers = state.controllers;
+  statistics.rounds = state.rounds;
+  return statistics;
+}
+
+}  // namespace heddle::cuda
