@@ -127,14 +127,15 @@ function(heddle_embed_device_runtime target)
   if(NOT HEDDLE_HAS_CUDA)
     return()
   endif()
-  get_target_property(runtime CUDA::cudadevrt IMPORTED_LOCATION)
+  find_library(HEDDLE_DEVICE_RUNTIME cudadevrt HINTS ${CUDAToolkit_LIBRARY_DIR} REQUIRED)
+  mark_as_advanced(HEDDLE_DEVICE_RUNTIME)
   set(file ${PROJECT_BINARY_DIR}/device_runtime.cpp)
   file(CONFIGURE OUTPUT ${file} @ONLY CONTENT [[
 #include "spmv/device_linker.hpp"
 
 // The symbols are local to this file.
 asm(".pushsection .rodata\n"
-    "heddle_device_runtime_begin: .incbin \"@runtime@\"\n"
+    "heddle_device_runtime_begin: .incbin \"@HEDDLE_DEVICE_RUNTIME@\"\n"
     "heddle_device_runtime_end: .popsection\n");
 extern "C" __attribute__((visibility("hidden"))) const char heddle_device_runtime_begin[];
 extern "C" __attribute__((visibility("hidden"))) const char heddle_device_runtime_end[];
@@ -144,5 +145,5 @@ std::span<const char> heddle::cuda::device_runtime() {
 }
 ]])
   target_sources(${target} PRIVATE ${file})
-  set_source_files_properties(${file} PROPERTIES OBJECT_DEPENDS ${runtime})
+  set_source_files_properties(${file} PROPERTIES OBJECT_DEPENDS ${HEDDLE_DEVICE_RUNTIME})
 endfunction()

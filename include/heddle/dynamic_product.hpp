@@ -46,6 +46,23 @@ class HEDDLE_EXPORT DynamicProduct final : public LinearOperator<vector_scalar_t
     }
   }
 
+  /// Takes another matrix of these rows, columns and device, such as an edited one: its first
+  /// product takes as long as any, since no schedule is made. Throws `Error`: size_mismatch for
+  /// others, memory where larger queues do not fit.
+  void set_matrix(const HierarchicalMatrix<E>& matrix) {
+    if (matrix.rows() != matrix_.rows() || matrix.columns() != matrix_.columns() ||
+        matrix.device().stream().gpu != matrix_.device().stream().gpu) {
+      throw Error(ErrorKind::size_mismatch,
+                  "a dynamic product takes another matrix of the same size on the same device");
+    }
+    if (by_rows_) {
+      by_rows_->set_matrix(matrix);
+    } else {
+      by_columns_->set_matrix(matrix);
+    }
+    matrix_ = matrix;
+  }
+
   Index rows() const override { return is_adjoint_ ? matrix_.columns() : matrix_.rows(); }
   Index columns() const override { return is_adjoint_ ? matrix_.rows() : matrix_.columns(); }
   int row_components() const override { return row_components_; }
@@ -102,7 +119,7 @@ class HEDDLE_EXPORT DynamicProduct final : public LinearOperator<vector_scalar_t
 
  private:
   template <TreeForm form>
-  std::shared_ptr<const Scheduler<form>> make() {
+  std::shared_ptr<Scheduler<form>> make() {
     using A = detail::applied_entry_t<form, E>;
     row_components_ = result_entry_t<A>::components;
     column_components_ = vector_entry_t<A>::components;
@@ -130,8 +147,8 @@ class HEDDLE_EXPORT DynamicProduct final : public LinearOperator<vector_scalar_t
   HierarchicalMatrix<E> matrix_;
   bool is_adjoint_;
   int row_components_ = 1, column_components_ = 1;
-  std::shared_ptr<const Scheduler<TreeForm::direct>> by_rows_;  // the other is null
-  std::shared_ptr<const Scheduler<adjoint_form>> by_columns_;
+  std::shared_ptr<Scheduler<TreeForm::direct>> by_rows_;  // the other is null
+  std::shared_ptr<Scheduler<adjoint_form>> by_columns_;
 };
 
 #define HEDDLE_EXTERN_DYNAMIC(...) extern template class DynamicProduct<__VA_ARGS__>;

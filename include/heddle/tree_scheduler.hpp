@@ -29,19 +29,24 @@ class TreeScheduler {
   /// a GPU. Throws `Error`: unsupported without a text there, memory where queues do not fit.
   template <class E>
   TreeScheduler(const HierarchicalMatrix<E>& matrix, const EntryText& text)
-      : matrix_(std::make_shared<const HierarchicalMatrix<E>>(matrix)),
-        tree_(&matrix.tree()),
-        device_(matrix.device()) {
+      : device_(matrix.device()) {
     if constexpr (has_cuda) {
       if (device_.on_gpu()) {
         on_gpu_ = std::make_shared<cuda::TaskScheduler>(text, text.type, sizeof(Operation),
                                                         matrix.on_gpu(), device_);
-        return;
       }
     }
-    for (const detail::PoolShare& share : tree_->pools) {
-      pools_.push_back(share.pool ? reinterpret_cast<unsigned long long>(share.pool->data()) : 0);
+    keep(matrix);
+  }
+
+  /// Takes another matrix on the same device, such as an edited one, once work on the last is done;
+  /// a GPU's kernels stay, and queues that hold its nodes. Throws `Error` like the constructor.
+  template <class E>
+  void set_matrix(const HierarchicalMatrix<E>& matrix) {
+    if constexpr (has_cuda) {
+      if (on_gpu_) on_gpu_->set_tree(matrix.on_gpu());
     }
+    keep(matrix);
   }
 
   /// Fills in the members that `TreeOperation` has, prepares, and works on every leaf once, in no
@@ -75,10 +80,21 @@ class TreeScheduler {
   }
 
  private:
+  template <class E>
+  void keep(const HierarchicalMatrix<E>& matrix) {
+    matrix_ = std::make_shared<const HierarchicalMatrix<E>>(matrix);
+    tree_ = &matrix.tree();
+    pools_.clear();
+    if (device_.on_gpu()) return;
+    for (const detail::PoolShare& share : tree_->pools) {
+      pools_.push_back(share.pool ? reinterpret_cast<unsigned long long>(share.pool->data()) : 0);
+    }
+  }
+
   std::shared_ptr<const void> matrix_;  // keeps the tree
-  const detail::Tree* tree_;
+  const detail::Tree* tree_ = nullptr;
   Device device_;
-  std::vector<unsigned long long> pools_;
+  std::vector<unsigned long long> pools_;  // addresses on a CPU
   std::shared_ptr<cuda::TaskScheduler> on_gpu_;
 };
 

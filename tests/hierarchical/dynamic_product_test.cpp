@@ -12,6 +12,7 @@
 #include "heddle/lsmr.hpp"
 #include "hierarchical/absolute_row_sums.hpp"
 #include "hierarchical/trees.hpp"
+#include "support/expect_error.hpp"
 #include "support/few_entries.hpp"
 
 namespace hierarchical_walk {
@@ -60,6 +61,23 @@ TEST(DynamicProduct, IsSolvedWith) {
   Lsmr lsmr(product);
   EXPECT_TRUE(lsmr.solve(b, of_lsmr).converged());
   EXPECT_EQ(tree.memory().schedule, 0);
+}
+
+TEST(DynamicProduct, TakesEditedMatrices) {
+  using E = complex<double>;
+  Seed seed(85);
+  const CsrMatrix<E> matrix = random_positive_definite_matrix<E>(300, 5, seed.generator);
+  HierarchicalMatrix<E> tree(matrix, 16, Device::cpu(3));
+  DynamicProduct<E> product(tree);
+  auto map = map_of(matrix);
+  for (int round = 0; round < 5; ++round) {
+    tree = tree.edited(random_edits<EditBatch, E>(300, 300, 200, map, seed.generator));
+    product.set_matrix(tree);
+    expect_products<E, double>(product, matrix_of(300, 300, map), seed.generator);
+  }
+  expect_error(ErrorKind::size_mismatch,
+               "a dynamic product takes another matrix of the same size on the same device",
+               [&] { product.set_matrix(HierarchicalMatrix<E>(300, 299)); });
 }
 
 /// Tasks hold what they are made of, at the ends of their ranges too.

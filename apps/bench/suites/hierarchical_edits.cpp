@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "csr_difference.hpp"
+#include "heddle/dynamic_product.hpp"
 #include "heddle/hierarchical_matrix.hpp"
 #include "heddle/tools/team.hpp"
 #include "peers/own_product.hpp"
@@ -159,6 +160,8 @@ class Edits {
                [&](TimedWay& way) { edit(edits, expected, way); }),
         way_of(Role::tried, "Heddle", "hisparse, and the first product",
                [&](TimedWay& way) { edit_and_multiply(edits, expected, y, way); }),
+        way_of(Role::tried, "Heddle", "hisparse, and the first product, schedule=tree",
+               [&](TimedWay& way) { edit_and_multiply(edits, expected, y, way, true); }),
         way_of(Role::tried, "Heddle", "a product", [&](TimedWay& way) {
           way.queue = waiting(product_by<E>(tree(), problem_.x).queue, device_);
           way.on_host = true;
@@ -169,7 +172,7 @@ class Edits {
     }
     ways.push_back(anew(edits, expected));
     Record record = measured(session_, record_of("hierarchical", problem_, quantity), ways);
-    const auto product_time = record.candidates[2].seconds;
+    const auto product_time = record.candidates[3].seconds;
     for (Candidate& candidate : record.candidates) {
       if (product_time && candidate.seconds) {
         candidate.of_product = candidate.seconds->median / product_time->median;
@@ -266,20 +269,25 @@ class Edits {
     way.on_host = true;
   }
   void edit_and_multiply(const EditBatch<E>& edits, const CsrMatrix<E>& expected,
-                         const std::vector<double>& y, TimedWay& way) {
+                         const std::vector<double>& y, TimedWay& way, bool is_dynamic = false) {
     struct Product {
+      std::unique_ptr<DynamicProduct<E>> dynamic;
       std::unique_ptr<Tree> B;
       Field<E> x, y;
     };
     edit(edits, expected, way);
     const auto product = std::make_shared<Product>(
-        Product{nullptr, Field<E>(tree()->columns(), device_), Field<E>(tree()->rows(), device_)});
+        Product{is_dynamic ? std::make_unique<DynamicProduct<E>>(*tree()) : nullptr, nullptr,
+                Field<E>(tree()->columns(), device_), Field<E>(tree()->rows(), device_)});
     Field<E> x(tree()->columns());
     std::transform(problem_.x.begin(), problem_.x.end(), x.scalars().begin(),
                    [](double scalar) { return static_cast<S>(scalar); });
     copy<S>(x.view(), product->x.view(), device_.stream());
     const auto multiply = [product, device = device_](const Tree& A, const Stream& stream) {
-      A.apply(S(1), std::as_const(product->x).view(), S(0), product->y.view(), stream);
+      if (product->dynamic) product->dynamic->set_matrix(A);
+      const LinearOperator<S>& multiplies =
+          product->dynamic ? static_cast<const LinearOperator<S>&>(*product->dynamic) : A;
+      multiplies.apply(S(1), std::as_const(product->x).view(), S(0), product->y.view(), stream);
       device.synchronize();
     };
     multiply(*tree(), device_.stream());

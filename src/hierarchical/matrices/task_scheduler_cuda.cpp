@@ -61,40 +61,43 @@ unsigned max_launches(const Stream& stream) {
 TaskScheduler::TaskScheduler(const EntryText& entry, const std::string& type,
                              std::size_t operation_bytes, std::shared_ptr<const TreeOnGpu> matrix,
                              const Device& device)
-    : matrix_(std::move(matrix)),
-      device_(device),
-      pools_(matrix_->addresses(), device_),
-      memory_(std::make_unique<SchedulerMemory>(device_)) {
+    : device_(device), memory_(std::make_unique<SchedulerMemory>(device_)) {
   if (entry.type.empty()) {
     throw Error(ErrorKind::unsupported,
                 "this entry cannot run on a GPU: HEDDLE_ENTRY(type, header) gives its text");
   }
-  for (const unsigned long long pool : matrix_->addresses()) {
-    if (pool >= NodeTask::max_address >> 1) {
-      throw Error(ErrorKind::unsupported, "schedule=tree needs addresses below 2^51");
-    }
-  }
-  make_queues();
+  set_tree(std::move(matrix));
   const Stream stream = device_.stream();
   const auto processors = static_cast<unsigned>(multiprocessors(stream));
   preparing_blocks_ = 2 * processors;
   limits_ = {.batch = 4 * processors, .launches = max_launches(stream), .patience = 2'000'000};
   control_ =
       load_kernel(scheduler_source(entry, type, operation_bytes), "heddle_control_tasks", stream);
-  device_.synchronize();  // a launch may be on another stream
 }
 
 TaskScheduler::~TaskScheduler() = default;
 
-void TaskScheduler::make_queues() {
-  const auto tasks = tasks_of(matrix_->matrix().tree());
+void TaskScheduler::set_tree(std::shared_ptr<const TreeOnGpu> matrix) {
+  for (const unsigned long long pool : matrix->addresses()) {
+    if (pool >= NodeTask::max_address >> 1) {
+      throw Error(ErrorKind::unsupported, "schedule=tree needs addresses below 2^51");
+    }
+  }
+  const auto tasks = tasks_of(matrix->matrix().tree());
   for (std::size_t kind = 0; kind < tasks.size(); ++kind) {
-    if (tasks[kind] > std::numeric_limits<Index>::max()) {
+    if (tasks[kind] <= static_cast<long long>(queues_[kind].size())) continue;
+    // An edited tree has a few nodes more.
+    const long long room = tasks[kind] + (matrix_ ? tasks[kind] / 8 + 64 : 0);
+    if (room > std::numeric_limits<Index>::max()) {
       throw Error(ErrorKind::unsupported,
                   "schedule=tree takes fewer than 2^31 tasks of a kind; use larger nodes");
     }
-    queues_[kind] = Array<NodeTask>(static_cast<std::size_t>(tasks[kind]), device_);
+    queues_[kind] = Array<NodeTask>();
+    queues_[kind] = Array<NodeTask>(static_cast<std::size_t>(room), device_);
   }
+  pools_ = Array<unsigned long long>(matrix->addresses(), device_);
+  matrix_ = std::move(matrix);
+  device_.synchronize();  // a launch may be on another stream
 }
 
 void TaskScheduler::check_operand(const void* data, bool is_aos, const char* name) const {

@@ -115,6 +115,23 @@ TEST_F(DynamicProductOnGpu, IsSolvedWith) {
                [&] { solver.enqueue(b.view(), x.view(), &report); });
 }
 
+TEST_F(DynamicProductOnGpu, TakesEditedMatrices) {
+  using E = complex<double>;
+  Seed seed(85);
+  const CsrMatrix<E> matrix = random_positive_definite_matrix<E>(300, 5, seed.generator);
+  HierarchicalMatrix<E> tree(matrix, 16, device);
+  DynamicProduct<E> product(tree);
+  auto map = map_of(matrix);
+  for (int round = 0; round < 5; ++round) {
+    tree = tree.edited(random_edits<EditBatch, E>(300, 300, 200, map, seed.generator));
+    product.set_matrix(tree);
+    expect_products<E, double>(product, matrix_of(300, 300, map), seed.generator);
+  }
+  expect_error(ErrorKind::size_mismatch,
+               "a dynamic product takes another matrix of the same size on the same device",
+               [&] { product.set_matrix(HierarchicalMatrix<E>(300, 299)); });
+}
+
 TYPED_TEST(DynamicProductsOnGpu, AUsersOperationSumsRows) {
   using E = TypeParam;
   Seed seed(84);

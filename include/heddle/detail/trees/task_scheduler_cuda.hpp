@@ -37,6 +37,10 @@ class HEDDLE_EXPORT TaskScheduler {
                 std::shared_ptr<const TreeOnGpu> matrix, const Device& device);
   ~TaskScheduler();
 
+  /// Takes another tree, once work on the last one is done; queues that hold its nodes stay. Throws
+  /// `Error` like the constructor.
+  void set_tree(std::shared_ptr<const TreeOnGpu> matrix);
+
   /// Queues the operation on the stream. Throws `Error` (internal) if the GPU could not launch a
   /// kernel of the one before, whose result is spoilt by NaNs.
   void launch(const void* operation, const Stream& stream) const;
@@ -54,8 +58,6 @@ class HEDDLE_EXPORT TaskScheduler {
   const device::SchedulerLimits& limits() const { return limits_; }
 
  private:
-  void make_queues();
-
   std::shared_ptr<const TreeOnGpu> matrix_;
   Device device_;
   Array<unsigned long long> pools_;
