@@ -59,6 +59,10 @@ void print(const TreeMemory& tree) {
   std::printf("\n");
   print(memory.leaves, "leaves", "entries");
   print(memory.inner, "inner nodes", "children");
+  std::printf("nodes       %s; at most %s for this number of entries, %s by the paper's appendix\n",
+              readable_count(memory.leaves.nodes() + memory.inner.nodes()).c_str(),
+              readable_count(tree.bound.of_entries).c_str(),
+              readable_count(tree.bound.paper).c_str());
   std::printf("tree        %s, %.2f of the paper's formula; schedules %s for A x, %s for A* x\n",
               readable_bytes(static_cast<double>(memory.tree())).c_str(),
               tree.paper_formula == 0 ? 0 : static_cast<double>(memory.tree()) / tree.paper_formula,

@@ -80,17 +80,31 @@ struct HEDDLE_EXPORT HierarchicalMemory {
   long long schedule = 0, adjoint_schedule = 0;
   /// On a GPU: the memory where its products keep sums of pieces, on each stream and in graphs.
   long long workspaces = 0;
+  /// Bytes of `tree()` that nodes at several places of one matrix save.
+  long long shared = 0;
   /// For a matrix on a GPU, in addition: memory on the host, for its tree and schedules.
   long long host = 0;
 
   long long tree() const { return leaves.bytes + inner.bytes; }
   long long product() const { return leaves.bytes + schedule; }
-  long long total() const { return tree() + schedule + adjoint_schedule + workspaces; }
+  long long total() const { return tree() - shared + schedule + adjoint_schedule + workspaces; }
 
   /// The paper's formula for the tree (section 3.3), in bytes: (1 + N / L) (entries (2 log2 d + b)
   /// + 32 L) bits for N inner nodes, L leaves and entries of b bits.
   double paper_formula(int node_size, int entry_bytes) const;
 };
+
+/// The paper's bound on the number of nodes, N + L (section 3.3, equation 1, and its appendix): the
+/// sum over i from 0 to lambda of (d^2i - d^(2i - 2)) (D - i) for D levels of nodes of d rows,
+/// where d^(2 lambda) is the least such power that is not below the number of entries. Places that
+/// one level shares are as few as possible.
+struct HEDDLE_EXPORT NodeBound {
+  long long paper = 0;
+  /// The same count for as many entries as there are: level i below the root has at most d^2i
+  /// nodes, and no more than entries.
+  long long of_entries = 0;
+};
+HEDDLE_EXPORT NodeBound bound_of_nodes(Index rows, Index columns, Offset entries, int node_size);
 
 /// The memory of a matrix with this pattern in the host's memory. Throws `Error`: usage for
 /// impossible nodes, out_of_range or usage as `check_pattern` does.

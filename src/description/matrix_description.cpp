@@ -10,6 +10,7 @@ TreeMemory tree_memory(const AnyMatrix& matrix, const NodeLayout& nodes, const D
   tree.entry_bytes = matrix.entry_bytes();
   tree.memory = hierarchical_memory(matrix.pattern(), nodes, tree.entry_bytes, device);
   tree.paper_formula = tree.memory.paper_formula(nodes.size, tree.entry_bytes);
+  tree.bound = bound_of_nodes(matrix.rows(), matrix.columns(), matrix.entries(), nodes.size);
   tree.entries = static_cast<double>(matrix.entries());
   tree.rows = matrix.rows();
   return tree;

@@ -30,6 +30,7 @@ struct TreeMemory {
   HierarchicalMemory memory;
   NodeLayout nodes;
   double paper_formula = 0;
+  NodeBound bound;
   double entries = 0, rows = 0;
   int entry_bytes = 0;
 

@@ -37,6 +37,24 @@ double HierarchicalMemory::paper_formula(int node_size, int entry_bytes) const {
   return (1 + N / L) * (static_cast<double>(leaves.items) * bits + 32 * L) / 8;
 }
 
+NodeBound bound_of_nodes(Index rows, Index columns, Offset entries, int node_size) {
+  NodeBound bound;
+  if (entries == 0) return bound;
+  const auto count = static_cast<double>(entries);
+  const double places = static_cast<double>(node_size) * node_size;
+  double rounded_up = 1;
+  while (rounded_up < count) rounded_up *= places;
+  const int log2_size = detail::leaf_shape(node_size, 1).log2_size;
+  double of_level = 1;
+  for (int left = detail::levels_of(rows, columns, log2_size); left > 0; --left) {
+    // The terms of the paper's sum, level by level instead of by the entries that need them.
+    bound.paper += static_cast<long long>(std::min(of_level, rounded_up));
+    bound.of_entries += static_cast<long long>(std::min(of_level, count));
+    of_level *= places;
+  }
+  return bound;
+}
+
 std::string name_of_dense(const NodeLayout& nodes) {
   return nodes.dense == NodeLayout::by_bytes ? "bytes"
          : nodes.dense == NodeLayout::never  ? "never"
@@ -131,7 +149,8 @@ HierarchicalMemory hierarchical_memory(const PatternView& pattern, const NodeLay
 std::string to_string(const HierarchicalMemory& memory) {
   return "leaves " + readable_bytes(memory.leaves.bytes) + ", inner nodes " +
          readable_bytes(memory.inner.bytes) + ", schedules " +
-         readable_bytes(memory.schedule + memory.adjoint_schedule);
+         readable_bytes(memory.schedule + memory.adjoint_schedule) +
+         (memory.shared == 0 ? "" : "; shared nodes save " + readable_bytes(memory.shared));
 }
 
 }  // namespace heddle

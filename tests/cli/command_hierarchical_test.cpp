@@ -253,6 +253,9 @@ TEST_F(Hierarchical, InfoCountsNodesAndBytes) {
   EXPECT_EQ(tree["inner_nodes"]["coo4"], 1);
   EXPECT_EQ(tree["inner_nodes"]["items"], 3);
   EXPECT_EQ(tree["inner_nodes"]["bytes"], 16 + 32);
+  EXPECT_EQ(tree["nodes"], 4);
+  EXPECT_EQ(tree["bound_of_nodes"], 1 + 4);
+  EXPECT_EQ(tree["paper_bound_of_nodes"], 1 * 2 + (16 - 1) * 1);
   EXPECT_EQ(tree["bytes_per_entry"]["tree"].get<double>(), (64 + 48) / 4.0);
   EXPECT_EQ(tree["bytes_per_entry"]["coo"], 16);
   EXPECT_EQ(tree["dense"], "bytes");
@@ -263,8 +266,9 @@ TEST_F(Hierarchical, InfoCountsNodesAndBytes) {
   EXPECT_EQ(dense("7")["leaves"]["dense"], 0);
   EXPECT_EQ(dense("never")["dense"], "never");
   const Result text = run({"info", "a.mtx"});
-  for (const char* part : {"hisparse    nodes of 128 x 128", "leaves      0 dense, 0 COO1",
-                           "inner nodes ", "of the paper's formula", "an entry    "}) {
+  for (const char* part :
+       {"hisparse    nodes of 128 x 128", "leaves      0 dense, 0 COO1", "inner nodes ",
+        "nodes       2; at most 2 ", "of the paper's formula", "an entry    "}) {
     EXPECT_NE(text.out.find(part), std::string::npos) << part << " in\n" << text.out;
   }
 }

@@ -177,6 +177,26 @@ TEST(HierarchicalStorage, ThePapersFormulaIsNearTheTrueSize) {
   EXPECT_LT(ratio, 1.3);
 }
 
+TEST(HierarchicalStorage, HasNoMoreNodesThanTheBound) {
+  Seed seed(18);
+  for (const Pattern& pattern : tree_patterns(seed.generator)) {
+    for (const int node : {4, 16, 128}) {
+      const PatternView view{pattern.rows, pattern.columns, pattern.offsets.data(),
+                             pattern.column.data()};
+      const HierarchicalMemory memory = hierarchical_memory(view, node, 8);
+      const NodeBound bound =
+          bound_of_nodes(pattern.rows, pattern.columns, memory.leaves.items, node);
+      EXPECT_LE(memory.leaves.nodes() + memory.inner.nodes(), bound.of_entries);
+      EXPECT_LE(bound.of_entries, bound.paper);
+    }
+  }
+  // One entry needs a node of each level; two share the root alone.
+  EXPECT_EQ(bound_of_nodes(64, 64, 1, 4).paper, 3);
+  EXPECT_EQ(bound_of_nodes(64, 64, 2, 4).of_entries, 1 + 2 * 2);
+  // The terms of the paper's sum for lambda = 2 and three levels.
+  EXPECT_EQ(bound_of_nodes(64, 64, 17, 4).paper, 3 + (16 - 1) * 2 + (256 - 16) * 1);
+}
+
 TEST(TreeOfTriplets, IsThatOfTheAssembledMatrix) {
   using E = quaternion<double>;
   Seed seed(14);

@@ -43,7 +43,7 @@ Matrix bytes_of_entries(const std::vector<const Record*>& records) {
 }
 
 struct Time {
-  double seconds, of_byte;
+  double seconds, of_byte, gflops;
 };
 /// Times of one way of doing a quantity, by problem.
 using Times = std::map<std::string, Time>;
@@ -59,6 +59,12 @@ struct Spread {
     deviation = std::sqrt(square / static_cast<double>(values.size()));
   }
 };
+
+/// The paper counts a multiplication by x, one by a factor and an addition for each entry of A
+/// (section 7), also in sums.
+double gflops_of_paper(const Record& record, double seconds) {
+  return 3e-9 * static_cast<double>(record.entries) / seconds;
+}
 
 /// Medians: ways of sums and of Heddle by name, products of another library by its fastest way.
 std::map<std::string, double> medians(const Record& record) {
@@ -121,7 +127,8 @@ Matrix spreads(const std::vector<const Record*>& records) {
       if (name != record->quantity) continue;
       for (const auto& [who, seconds] : medians(*record)) {
         ways[who][record->problem] = {seconds,
-                                      seconds / static_cast<double>(*record->compulsory_bytes)};
+                                      seconds / static_cast<double>(*record->compulsory_bytes),
+                                      gflops_of_paper(*record, seconds)};
       }
     }
   }
@@ -133,16 +140,18 @@ Matrix spreads(const std::vector<const Record*>& records) {
       if (times.empty()) continue;
       std::string line = name;
       line.append(": ").append(who);
-      std::vector<double> all_seconds, all_of_byte;
+      std::vector<double> all_seconds, all_of_byte, all_gflops;
       for (const auto& [problem, time] : times) {
         all_seconds.push_back(time.seconds);
         all_of_byte.push_back(time.of_byte);
+        all_gflops.push_back(time.gflops);
       }
       const Spread seconds(all_seconds), bytes(all_of_byte);
       const auto [least, most] = std::minmax_element(all_of_byte.begin(), all_of_byte.end());
       matrix.put(line, "problems", std::to_string(times.size()));
       matrix.put(line, "mean", readable_seconds(seconds.mean));
       matrix.put(line, "deviation", readable_seconds(seconds.deviation));
+      matrix.put(line, "GFLOPS", number(Spread(all_gflops).mean, 2));
       matrix.put(line, "ns a byte", number(bytes.mean * 1e9, 3));
       matrix.put(line, "max / min", number(*most / *least, 1));
       matrix.put(line, "deviation / mean", number(bytes.deviation / bytes.mean, 2));
@@ -187,7 +196,8 @@ std::vector<TitledMatrix> hierarchical_tables(const std::vector<const Record*>& 
   std::vector<TitledMatrix> tables = {
       {"Bytes per entry (figure 2)", "problem", bytes_of_entries(records)},
       {"Mean and deviation over the problems that all ways have, the largest of each kind (tables "
-       "1 and 2), and of the time for a compulsory byte; sums of trees whose schedules exist; "
+       "1 and 2), and of the time for a compulsory byte; mean of GFLOPS, 3 entries / time (figures "
+       "5 and 6); sums of trees whose schedules exist; "
        "products of other libraries by their fastest way; over A x: geometric mean",
        "way", spreads(records)},
       {"How trees compare: geometric means over the problems that have both sides, and the worst",

@@ -235,7 +235,8 @@ class HierarchicalSuite {
     session_.add(measured(session_, record("to CSR", bytes), to));
   }
 
-  /// Table 2: A + B, and A + B* where A is square.
+  /// A + B, and A + B* where A is square. Table 2 has A + B and A^T + B^T; as states of trees the
+  /// latter is the former.
   void sums() {
     const CsrMatrix<E> B = moved_entries(A_, Device::cpu(device_.threads()));
     const Problem other{.name = "", .matrix = AnyMatrix(B), .plans = {}, .x = {}};
