@@ -92,7 +92,7 @@ template <class E>
 Operator<E> HierarchicalJacobi<E>::diagonal_of(const HierarchicalMatrix<E>& matrix) {
   const Device device = matrix.device();
   if constexpr (has_cuda) {
-    if (const auto there = matrix.on_gpu()) {
+    if (const auto there = matrix.is_plain() ? matrix.on_gpu() : nullptr) {
       const auto rows = static_cast<std::size_t>(matrix.rows());
       Array<Offset> offsets(rows + 1, device);
       Array<Index> column(rows, device);
@@ -110,14 +110,15 @@ Operator<E> HierarchicalJacobi<E>::diagonal_of(const HierarchicalMatrix<E>& matr
 template <class E>
 void HierarchicalJacobi<E>::refresh() {
   const HierarchicalMatrix<E> now = matrix_.matrix();
-  if (inverted_ && &inverted_->scheduled() == &now.scheduled()) return;
+  const bool has_same_state = inverted_ && inverted_->state() == now.state();
+  if (has_same_state && &inverted_->scheduled() == &now.scheduled()) return;
   if (now.device().on_gpu()) {
     on_gpu_.emplace(diagonal_of(now));
     inverted_ = now;
     return;
   }
   const detail::Tree& tree = now.tree();
-  const bool has_same_size = inverted_ && inverted_->node_size() == now.node_size();
+  const bool has_same_size = has_same_state && inverted_->node_size() == now.node_size();
   const std::optional<HierarchicalMatrix<E>> before = std::exchange(inverted_, std::nullopt);
   const auto leaves = detail::or_refuse_memory(
       "leaves of the diagonal", static_cast<std::size_t>(tree.leaf.blocks_of(tree.rows)),
@@ -138,7 +139,7 @@ void HierarchicalJacobi<E>::refresh() {
           E entry;
           if (stored != nullptr) {
             std::memcpy(&entry, stored, sizeof(E));
-            const A a = load(entry), of_a = inverse(a);
+            const A a = load(now.as_stated(entry)), of_a = inverse(a);
             inverses_[static_cast<std::size_t>(row)] = of_a;
             if (!detail::is_singular(a, of_a)) return;
           }

@@ -38,10 +38,11 @@ namespace heddle {
 
 namespace detail {
 
-/// Reads a tree's matrix by rows, columns sorted. `offsets` holds rows + 1 zeros on entry; values
-/// are as they lie in the tree.
-HEDDLE_EXPORT void read_rows(const ScheduledTree& matrix, std::span<Offset> offsets,
-                             std::span<Index> column, std::byte* values, const Device& device);
+/// Reads a tree's matrix by rows, or its transpose, columns sorted. `offsets` holds rows + 1 zeros
+/// on entry; values are as they lie in the tree.
+HEDDLE_EXPORT void read_rows(const ScheduledTree& matrix, bool transposes,
+                             std::span<Offset> offsets, std::span<Index> column, std::byte* values,
+                             const Device& device);
 
 /// A tree without entries. Throws `Error`: out_of_range for sizes below 0.
 HEDDLE_EXPORT Tree empty_tree(Index rows, Index columns, const NodeShape& leaf);
@@ -57,16 +58,20 @@ class MatrixPencil;
 
 /// An immutable matrix, and a handle: copies share it. Edits and sums make another one. As an
 /// operator it takes fields in the user's order, has the same bits in every run, and gives A* and
-/// A^T without a second copy. On a GPU fields are AoS. A GPU makes trees from arrays in its memory,
-/// and adds and edits them there; the host has a copy of such a tree as soon as it reads it.
+/// A^T without a second copy. Its state, a form and a factor, is apart from the tree (section 3.1
+/// of the paper): everything below takes the matrix as its state has it. On a GPU fields are AoS. A
+/// GPU makes trees from arrays in its memory, and adds and edits them there; the host has a copy of
+/// such a tree as soon as it reads it.
 template <class E>
-class HEDDLE_EXPORT HierarchicalMatrix final
-    : public detail::TreeOperator<E, detail::TreeForm::direct>,
-      public detail::StoredEntries<vector_scalar_t<E>> {
+class HEDDLE_EXPORT HierarchicalMatrix final : public detail::TreeOperator<E>,
+                                               public detail::StoredEntries<vector_scalar_t<E>> {
   static_assert(check_entry<E>());
   static_assert(sizeof(stored_scalar_t<E>) <= 8, "hierarchical storage aligns scalars to 8 bytes");
-  using Base = detail::TreeOperator<E, detail::TreeForm::direct>;
+  using Base = detail::TreeOperator<E>;
+  using TreeForm = detail::TreeForm;
   static constexpr bool can_add = std::is_same_v<E, arithmetic_t<E>>;
+  static constexpr bool has_transpose =
+      heddle::has_adjoint<E> && detail::has_form<TreeForm::transpose, arithmetic_t<E>>;
 
  public:
   using scalar = vector_scalar_t<E>;
@@ -108,15 +113,47 @@ class HEDDLE_EXPORT HierarchicalMatrix final
   /// The same matrix with another team for its work, or on a GPU, to whose memory its nodes are
   /// copied unless another matrix there shares them.
   HierarchicalMatrix on(const Device& device) const {
-    return HierarchicalMatrix(this->shared(), device);
+    return HierarchicalMatrix(this->shared(), device, this->state());
+  }
+
+  /// A* or A^T as a matrix that shares the tree, for entries that are not encoded and have that
+  /// form. Throws `Error` (unsupported) for (A*)^T and (A^T)* of complex numbers.
+  HierarchicalMatrix adjoint_matrix() const
+    requires(can_add && heddle::has_adjoint<E>)
+  {
+    return with_state(this->template state_by<TreeForm::adjoint>());
+  }
+  HierarchicalMatrix transposed() const
+    requires(can_add && has_transpose)
+  {
+    return with_state(this->template state_by<TreeForm::transpose>());
+  }
+  /// factor A, which shares the tree: each value is multiplied when it is read. Products and sums
+  /// take the factor into their coefficients, so they round in another place than those of
+  /// `written_out()`. Factors of factors are multiplied.
+  HierarchicalMatrix scaled(scalar factor) const
+    requires can_add
+  {
+    return with_state({this->state().form, this->state().scale * factor});
+  }
+  /// The same matrix, whose own tree holds it as it is; itself if that is so already. Throws
+  /// `Error` (memory).
+  HierarchicalMatrix written_out() const;
+  /// The same matrix and state, whose tree has nodes with equal bytes only once (section 1 of the
+  /// paper): equal parts share their subtrees wherever they lie on the grid of nodes.
+  /// `memory().shared` is what that saves. Edits give each place that they touch its own nodes;
+  /// sums share none. One thread compares all nodes, in the host's memory. Throws `Error` (memory).
+  HierarchicalMatrix with_shared_nodes() const {
+    return HierarchicalMatrix(
+        detail::scheduled(detail::with_shared_nodes(this->tree(), this->team()),
+                          this->tree().launch, this->team()),
+        this->device(), this->state());
   }
 
   /// A^T without conjugation, for real and complex numbers and blocks of real ones. Throws `Error`
   /// (unsupported) for others.
   std::shared_ptr<const LinearOperator<scalar>> transpose() const {
-    constexpr bool is_adjoint = arithmetic_t<E>::ring == Ring::real && heddle::has_adjoint<E>;
-    return this
-        ->template in_form<is_adjoint ? detail::TreeForm::adjoint : detail::TreeForm::transpose>();
+    return this->template in_form<TreeForm::transpose>();
   }
 
   /// The entry at (row, column), or nothing if there is none.
@@ -128,10 +165,7 @@ class HEDDLE_EXPORT HierarchicalMatrix final
   std::vector<Triplet<E>> to_triplets() const;
   /// The entries on the diagonal alone, read from the tree by all threads. `HierarchicalJacobi`
   /// makes no such copy.
-  CsrMatrix<E> diagonal() const {
-    return CsrMatrix<E>(
-        detail::read_diagonal<stored_scalar_t<E>>(this->tree(), E::components, this->team()));
-  }
+  CsrMatrix<E> diagonal() const;
 
   const detail::StoredEntries<scalar>* stored_entries() const override { return this; }
   bool has_inverses() const override { return has_inverse<E>; }
@@ -145,7 +179,8 @@ class HEDDLE_EXPORT HierarchicalMatrix final
   }
 
   /// A matrix with the edits applied, all or none of them. Nodes that they do not touch are shared,
-  /// and both matrices stay valid independently. Throws `Error`: out_of_range for a place outside
+  /// and both matrices stay valid independently. A matrix with a factor is written out first, since
+  /// a value divided by the factor would round. Throws `Error`: out_of_range for a place outside
   /// the matrix or a removal without an entry, usage for two edits of one place, unsupported for
   /// adding encoded entries, memory.
   HierarchicalMatrix edited(const EditBatch<E>& edits) const;
@@ -156,8 +191,10 @@ class HEDDLE_EXPORT HierarchicalMatrix final
   HierarchicalMatrix edited(const EditViews<E>& edits) const;
 
   /// alpha A + beta B at every place that either has, even if the sum is 0. Its leaves are dense
-  /// where A's are. Throws `Error`: size_mismatch for matrices of other sizes, usage for nodes of
-  /// another size, memory.
+  /// where A's are, and it is in the form of A: A* + B* is (A + B)* and shares that tree's layout,
+  /// A^T + B is (A + B^T)^T. A zero may differ in its sign from that of matrices written out.
+  /// Throws `Error`: size_mismatch for matrices of other sizes, usage for nodes of another size,
+  /// memory.
   friend HierarchicalMatrix add(scalar alpha, const HierarchicalMatrix& A, scalar beta,
                                 const HierarchicalMatrix& B)
     requires can_add
@@ -205,15 +242,46 @@ class HEDDLE_EXPORT HierarchicalMatrix final
   template <class>
   friend class MatrixPencil;
 
-  HierarchicalMatrix(std::shared_ptr<const detail::ScheduledTree> matrix, const Device& device)
-      : Base(std::move(matrix), device) {}
-  /// Made from a tree that is derived from `before`'s.
+  using State = detail::TreeState<scalar>;
+
+  HierarchicalMatrix(std::shared_ptr<const detail::ScheduledTree> matrix, const Device& device,
+                     const State& state = {})
+      : Base(std::move(matrix), device, state) {}
+  /// Made from a tree that is derived from `before`'s, in its form.
   HierarchicalMatrix(std::shared_ptr<const detail::ScheduledTree> matrix,
                      const HierarchicalMatrix& before)
-      : Base(std::move(matrix), before.device(), before.on_gpu()) {}
+      : Base(std::move(matrix), before.device(), {before.state().form}, before.on_gpu()) {}
   HierarchicalMatrix(detail::Tree tree, const HierarchicalMatrix& before)
       : HierarchicalMatrix(detail::scheduled(std::move(tree), before.tree().launch, before.team()),
                            before) {}
+
+  HierarchicalMatrix(const HierarchicalMatrix& same, const State& state)
+      : Base(same.shared(), same.device(), state, same.on_gpu()) {}
+
+  /// The same tree in another state.
+  HierarchicalMatrix with_state(const State& state) const { return {*this, state}; }
+  bool is_plain() const { return this->state() == State(); }
+  /// An entry of the tree as the matrix has it.
+  E as_stated(E entry) const {
+    if constexpr (can_add) {
+      const auto& [form, scale] = this->state();
+      if (scale != scalar(1)) {
+        for (auto& component : entry.component) component *= scale;
+      }
+      if constexpr (heddle::has_adjoint<E>) {
+        if (form == TreeForm::adjoint) entry = adjoint(entry);
+      }
+    }
+    return entry;
+  }
+  /// Makes entries of the tree those of the matrix.
+  void apply_state(Array<stored_scalar_t<E>>& values) const;
+  /// A tree of this matrix's sizes and nodes, without any.
+  detail::Tree without_entries() const {
+    return detail::empty_tree(this->rows(), this->columns(), this->tree().leaf);
+  }
+  /// The edits as those of a matrix in direct form. Throws `Error` like `edited`.
+  EditBatch<E> edits_of_tree(const EditBatch<E>& edits) const;
 
   static std::shared_ptr<const detail::ScheduledTree> build(
       const CsrView<E>& matrix, const NodeLayout& nodes, const Device& device,
@@ -229,10 +297,15 @@ class HEDDLE_EXPORT HierarchicalMatrix final
   /// True if a GPU can make edits; `adds` says whether they add to entries.
   static bool is_edited_on_gpu(bool adds);
   void check_views(const EditViews<E>& edits) const;
+  /// The tree of B as a sum in the form of A reads it.
+  struct Reading {
+    bool transposes;  // places
+    bool conjugates;  // entries
+  };
   /// Coefficients are real or complex.
   template <class C>
   std::optional<detail::Tree> sum_on_gpu(C alpha, C beta, const HierarchicalMatrix& B,
-                                         bool adjoint_of_b) const;
+                                         const Reading& of_b) const;
   template <class C>
   HierarchicalMatrix plus(C alpha, C beta, const HierarchicalMatrix& B, bool adjoint_of_b) const;
 };
@@ -240,6 +313,7 @@ class HEDDLE_EXPORT HierarchicalMatrix final
 template <class E>
 std::optional<E> HierarchicalMatrix<E>::find(Index row, Index column) const {
   const detail::Tree& tree = this->tree();
+  if (this->is_transposed()) std::swap(row, column);
   if (row < 0 || row >= tree.rows || column < 0 || column >= tree.columns) return std::nullopt;
   const auto at = detail::find_node(tree, 0, tree.leaf.block_of(row), tree.leaf.block_of(column));
   if (!at) return std::nullopt;
@@ -248,26 +322,50 @@ std::optional<E> HierarchicalMatrix<E>::find(Index row, Index column) const {
   if (payload < 0) return std::nullopt;
   E entry;
   std::memcpy(&entry, leaf.payloads() + Offset(payload) * Offset{sizeof entry}, sizeof entry);
-  return entry;
+  return as_stated(entry);
+}
+
+template <class E>
+void HierarchicalMatrix<E>::apply_state(Array<stored_scalar_t<E>>& values) const {
+  if (is_plain()) return;
+  const std::size_t count = values.size() / E::components;
+  parallel_for(team_size(this->team().stream(), static_cast<Offset>(count)), count,
+               [&](std::size_t i) {
+                 auto* const at = values.data() + i * E::components;
+                 E entry;
+                 std::memcpy(&entry, at, sizeof entry);
+                 entry = as_stated(entry);
+                 std::memcpy(at, &entry, sizeof entry);
+               });
+}
+
+template <class E>
+CsrMatrix<E> HierarchicalMatrix<E>::diagonal() const {
+  auto made = detail::read_diagonal<stored_scalar_t<E>>(this->tree(), this->rows(), this->columns(),
+                                                        E::components, this->team());
+  apply_state(made.values);
+  return CsrMatrix<E>(std::move(made));
 }
 
 template <class E>
 detail::CsrArrays<stored_scalar_t<E>> HierarchicalMatrix<E>::to_rows() const {
   using Stored = stored_scalar_t<E>;
-  const detail::Tree& tree = this->tree();
   const Device device = this->device();
-  const auto count = static_cast<std::size_t>(tree.entries);
-  detail::CsrArrays<Stored> made{
-      tree.rows, tree.columns, Array<Offset>(static_cast<std::size_t>(tree.rows) + 1, device),
-      Array<Index>(count, device), Array<Stored>(count * E::components, device)};
+  if (device.on_gpu() && !is_plain()) return written_out().to_rows();
+  const auto rows = static_cast<std::size_t>(this->rows());
+  const auto count = static_cast<std::size_t>(this->entries());
+  detail::CsrArrays<Stored> made{this->rows(), this->columns(), Array<Offset>(rows + 1, device),
+                                 Array<Index>(count, device),
+                                 Array<Stored>(count * E::components, device)};
   if constexpr (has_cuda) {
     if (const auto there = this->on_gpu()) {
       cuda::rows_of_tree(*there, made.offsets.data(), made.column.data(), made.values.data());
       return made;
     }
   }
-  detail::read_rows(this->scheduled(), made.offsets.span(), made.column.span(),
-                    reinterpret_cast<std::byte*>(made.values.data()), device);
+  detail::read_rows(this->scheduled(), this->is_transposed(), made.offsets.span(),
+                    made.column.span(), reinterpret_cast<std::byte*>(made.values.data()), device);
+  apply_state(made.values);
   return made;
 }
 
@@ -311,19 +409,12 @@ detail::SlicedOperator<vector_scalar_t<E>> HierarchicalMatrix<E>::sliced() const
   return Operator<E>(to_csr(), Plan{}, this->device());
 }
 
-#define HEDDLE_EXTERN_HIERARCHICAL(...)                                              \
-  extern template class detail::TreeOperator<__VA_ARGS__, detail::TreeForm::direct>; \
+#define HEDDLE_EXTERN_HIERARCHICAL(...)                    \
+  extern template class detail::TreeOperator<__VA_ARGS__>; \
   extern template class HierarchicalMatrix<__VA_ARGS__>;
 HEDDLE_FOR_EACH_ENTRY(HEDDLE_EXTERN_HIERARCHICAL, float)
 HEDDLE_FOR_EACH_ENTRY(HEDDLE_EXTERN_HIERARCHICAL, double)
 #undef HEDDLE_EXTERN_HIERARCHICAL
-#define HEDDLE_EXTERN_ADJOINT(...) \
-  extern template class detail::TreeOperator<__VA_ARGS__, detail::TreeForm::adjoint>;
-HEDDLE_FOR_EACH_ENTRY_WITH_ADJOINT(HEDDLE_EXTERN_ADJOINT, float)
-HEDDLE_FOR_EACH_ENTRY_WITH_ADJOINT(HEDDLE_EXTERN_ADJOINT, double)
-#undef HEDDLE_EXTERN_ADJOINT
-extern template class detail::TreeOperator<complex<float>, detail::TreeForm::transpose>;
-extern template class detail::TreeOperator<complex<double>, detail::TreeForm::transpose>;
 
 }  // namespace heddle
 

@@ -27,16 +27,16 @@ class HEDDLE_EXPORT MatrixPencil {
   using S = vector_scalar_t<E>;
 
  public:
-  /// Keeps both. Throws `Error` as `add` does for them.
-  MatrixPencil(HierarchicalMatrix<E> A, HierarchicalMatrix<E> M)
-      : A_(std::move(A)), M_(std::move(M)) {}
+  /// Keeps both, written out if they have a state. Throws `Error` as `add` does for them.
+  MatrixPencil(const HierarchicalMatrix<E>& A, const HierarchicalMatrix<E>& M)
+      : A_(A.written_out()), M_(M.written_out()) {}
 
   const HierarchicalMatrix<E>& matrix() const { return A_; }
   const HierarchicalMatrix<E>& mass() const { return M_; }
   /// Replaces both matrices by others of the same sizes.
-  void set(HierarchicalMatrix<E> A, HierarchicalMatrix<E> M) {
-    A_ = std::move(A);
-    M_ = std::move(M);
+  void set(const HierarchicalMatrix<E>& A, const HierarchicalMatrix<E>& M) {
+    A_ = A.written_out();
+    M_ = M.written_out();
     is_known_ = false;
     kept_.reset();
   }

@@ -99,6 +99,7 @@ const LeafSchedule& ScheduledTree::schedule(bool by_columns) const {
 
 HierarchicalMemory ScheduledTree::memory() const {
   HierarchicalMemory memory = tree_.memory;
+  if (tree_.shares_nodes) memory.shared = std::max(0LL, memory.tree() - tree_.held_bytes());
   if (const Schedule by_rows = known(0); by_rows.whole) memory.schedule = by_rows.whole->bytes();
   if (const Schedule by_columns = known(1); by_columns.whole) {
     memory.adjoint_schedule = by_columns.whole->bytes();

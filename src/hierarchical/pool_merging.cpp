@@ -60,12 +60,14 @@ class NodeMove {
                     &child, sizeof child);
       });
     });
+    long long used = 0;
     for (const Taken& taken : nodes_) {
-      result.pools[static_cast<std::size_t>(taken.node.pool())].used -=
-          tree_.node(taken.node, taken.level).bytes();
+      const long long of_all = taken.places * tree_.node(taken.node, taken.level).bytes();
+      result.pools[static_cast<std::size_t>(taken.node.pool())].used -= of_all;
+      used += of_all;
     }
     result.pools.resize(static_cast<std::size_t>(pool_));
-    result.pools.push_back({bytes_ > 0 ? bytes : nullptr, bytes_});
+    result.pools.push_back({bytes_ > 0 ? bytes : nullptr, used});
     for (PoolShare& share : result.pools) {
       if (share.used == 0) share.pool = nullptr;
     }
@@ -78,7 +80,8 @@ class NodeMove {
   struct Taken {
     NodeReference node;
     int level;
-    Offset byte;  // in the new pool
+    Offset byte;    // in the new pool
+    Offset places;  // several if the matrix shares the node
   };
 
   int top_level() const { return levels_of(tree_.rows, tree_.columns, tree_.leaf.log2_size) - 1; }
@@ -86,15 +89,20 @@ class NodeMove {
   /// Where a node lies afterwards.
   NodeReference moved(NodeReference node) const {
     const auto at = now_.find(node.bits);
-    return at == now_.end() ? node : at->second;
+    return at == now_.end() ? node : reference_of(at->second);
+  }
+  NodeReference reference_of(std::size_t taken) const {
+    return NodeReference::make(nodes_[taken].node.kind(), pool_, nodes_[taken].byte);
   }
 
   void take(NodeReference at, int level, Index row, Index column) {
-    const NodeReference to = NodeReference::make(at.kind(), pool_, bytes_);
-    now_.emplace(at.bits, to);
-    nodes_.push_back({at, level, bytes_});
-    bytes_ += tree_.node(at, level).bytes();
-    if (level == 0) leaves_.push_back({row, column, true, to});
+    const auto [found, is_new] = now_.emplace(at.bits, nodes_.size());
+    if (is_new) {
+      nodes_.push_back({at, level, bytes_, 0});
+      bytes_ += tree_.node(at, level).bytes();
+    }
+    ++nodes_[found->second].places;
+    if (level == 0) leaves_.push_back({row, column, true, reference_of(found->second)});
   }
   /// Calls `body(child, row, column)` for the nodes below one.
   template <class Body>
@@ -135,7 +143,7 @@ class NodeMove {
   Offset bytes_ = 0;
   long long budget_ = 0;
   std::vector<Taken> nodes_;
-  std::unordered_map<unsigned long long, NodeReference> now_;
+  std::unordered_map<unsigned long long, std::size_t> now_;  // in `nodes_`
   LeafChanges leaves_;
 };
 
@@ -243,7 +251,8 @@ void merge_pools(EditedTree& edited, const Device& device) {
     NodeMove all(edited.tree, 0);
     all.take_pools_from(0);
     carry_out(edited, all, 0, device);
-  } else if (holds_more_than(edited.tree, 2, min_part / 2)) {
+  } else if (!edited.tree.shares_nodes && holds_more_than(edited.tree, 2, min_part / 2)) {
+    // A part of the places of a shared node cannot move.
     NodeMove some(edited.tree, edited.tree.pools.size());
     some.take_some_of(emptiest(edited.tree), part_of(edited.tree));
     carry_out(edited, some, static_cast<int>(edited.tree.pools.size()), device);

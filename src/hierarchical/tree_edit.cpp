@@ -273,6 +273,27 @@ EditedTree edited(const Tree& tree, std::span<const PlacedEdit> edits, const std
   return after;
 }
 
+std::vector<PlacedEdit> transposed_edits(const Tree& tree, std::span<const PlacedEdit> edits) {
+  Tree transpose;
+  transpose.rows = tree.columns;
+  transpose.columns = tree.rows;
+  transpose.leaf = tree.leaf;
+  check_edits(transpose, edits);
+  std::vector<PlacedEdit> exchanged;
+  exchanged.reserve(edits.size());
+  for (const auto& [row, column, action] : edits) {
+    const auto leaf = action == EditAction::remove
+                          ? find_node(tree, 0, tree.leaf.block_of(column), tree.leaf.block_of(row))
+                          : std::nullopt;
+    if (action == EditAction::remove &&
+        (!leaf || tree.node(*leaf, 0).find(tree.leaf.place_of(column, row)) < 0)) {
+      refuse_missing(exchanged.size(), {row, column, action});
+    }
+    exchanged.push_back({column, row, action});
+  }
+  return exchanged;
+}
+
 void check_edits(const Tree& tree, std::span<const PlacedEdit> edits) {
   static_cast<void>(sorted_changes(tree, edits));
 }

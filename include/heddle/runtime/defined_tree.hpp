@@ -41,7 +41,6 @@ class HEDDLE_EXPORT DefinedTreeOperator : public TreeOperatorBase<S> {
  private:
   std::shared_ptr<const EntryDefinition> definition_;
   std::shared_ptr<const EntryDefinition> applied_;  // the definition whose product the CPU uses
-  TreeForm form_;
 };
 
 }  // namespace detail

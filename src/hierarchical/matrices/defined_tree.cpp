@@ -57,10 +57,9 @@ DefinedTreeOperator<S>::DefinedTreeOperator(std::shared_ptr<const EntryDefinitio
                                             std::shared_ptr<const ScheduledTree> matrix,
                                             const Device& device, TreeForm form,
                                             const std::shared_ptr<const cuda::TreeOnGpu>& on_gpu)
-    : TreeOperatorBase<S>(std::move(matrix), device, form),
+    : TreeOperatorBase<S>(std::move(matrix), device, {form}),
       definition_(std::move(definition)),
-      applied_(applied_in(form, definition_)),
-      form_(form) {
+      applied_(applied_in(form, definition_)) {
   if (!device.on_gpu()) return;
   const int K = definition_->size(), V = definition_->vector_size();
   this->make_product({text_of<S>(*definition_),
@@ -74,9 +73,9 @@ DefinedTreeOperator<S>::DefinedTreeOperator(std::shared_ptr<const EntryDefinitio
 template <class S>
 std::shared_ptr<const LinearOperator<S>> DefinedTreeOperator<S>::adjoint() const {
   if (!has_adjoint()) refuse_adjoint(*definition_);
-  return std::make_shared<DefinedTreeOperator>(
-      definition_, this->shared(), this->device(),
-      form_ == TreeForm::direct ? TreeForm::adjoint : TreeForm::direct, this->on_gpu());
+  return std::make_shared<DefinedTreeOperator>(definition_, this->shared(), this->device(),
+                                               composed(this->state().form, TreeForm::adjoint),
+                                               this->on_gpu());
 }
 
 template <class S>
@@ -91,7 +90,7 @@ void DefinedTreeOperator<S>::sum_rows(const S* x, const RowStore<S>& y, Reductio
                                       const Stream& stream) const {
   const auto product = y.result == RowResult::residual ? defined_tree_product<sum_t<S>, S>
                                                        : defined_tree_product<S, S>;
-  product(*applied_, form_ != TreeForm::direct, this->scheduled(), x, y, reduction, stream);
+  product(*applied_, this->is_transposed(), this->scheduled(), x, y, reduction, stream);
 }
 
 template class DefinedTreeOperator<float>;
@@ -134,7 +133,7 @@ DefinedMatrix<S> DefinedTree<S>::to_rows() const {
   detail::CsrArrays<S> made{tree.rows, tree.columns,
                             Array<Offset>(static_cast<std::size_t>(tree.rows) + 1, team),
                             Array<Index>(count, team), Array<S>(count * K, team)};
-  detail::read_rows(this->scheduled(), made.offsets.span(), made.column.span(),
+  detail::read_rows(this->scheduled(), false, made.offsets.span(), made.column.span(),
                     reinterpret_cast<std::byte*>(made.values.data()), team);
   return {this->definition(), std::move(made)};
 }
@@ -146,8 +145,9 @@ bool DefinedTree<S>::has_inverses() const {
 template <class S>
 detail::SlicedOperator<S> DefinedTree<S>::sliced_diagonal() const {
   const int K = this->definition()->size();
-  const DefinedMatrix<S> diagonal(this->definition(),
-                                  detail::read_diagonal<S>(this->tree(), K, this->team()));
+  const DefinedMatrix<S> diagonal(
+      this->definition(),
+      detail::read_diagonal<S>(this->tree(), this->rows(), this->columns(), K, this->team()));
   return DefinedOperator<S>(diagonal, Plan{}, this->device());
 }
 template <class S>

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "heddle/tools/team.hpp"
@@ -67,16 +68,22 @@ void refuse_form(TreeForm form) {
                     "have one; use the adjoint");
 }
 
-void refuse_adjoint_of_transpose() {
+TreeForm composed(TreeForm form, TreeForm by) {
+  if (by == TreeForm::direct) return form;
+  if (form == TreeForm::direct) return by;
+  if (form == by) return TreeForm::direct;
   throw Error(
       ErrorKind::unsupported,
-      "the transpose of complex numbers has no adjoint here; use A.adjoint() of the matrix");
+      form == TreeForm::transpose
+          ? "the transpose of complex numbers has no adjoint here; use A.adjoint() of the matrix"
+          : "the adjoint of complex numbers has no transpose here; use A.transpose() of the "
+            "matrix");
 }
 
-void read_rows(const ScheduledTree& matrix, std::span<Offset> offsets, std::span<Index> column,
-               std::byte* values, const Device& device) {
+void read_rows(const ScheduledTree& matrix, bool transposes, std::span<Offset> offsets,
+               std::span<Index> column, std::byte* values, const Device& device) {
   const Tree& tree = matrix.tree();
-  const LeafSchedule& schedule = matrix.schedule(false);
+  const LeafSchedule& schedule = matrix.schedule(transposes);
   const LeafPlaces& places = *schedule.places;
   const int log2_size = tree.leaf.log2_size;
   const Offset bytes = tree.leaf.payload_bytes;
@@ -88,12 +95,14 @@ void read_rows(const ScheduledTree& matrix, std::span<Offset> offsets, std::span
       const Index first_column = places.block[static_cast<std::size_t>(i)] << log2_size;
       const auto* const payloads = reinterpret_cast<const std::byte*>(leaf.payloads());
       leaf.for_each([&](LocalPlace place, int payload) {
+        if (transposes) std::swap(place.row, place.column);
         body(static_cast<std::size_t>(block << log2_size | place.row), first_column + place.column,
              payloads + payload * bytes);
       });
     }
   };
-  const int team = team_size(device.stream(), tree.entries + tree.rows);
+  const int team =
+      team_size(device.stream(), tree.entries + static_cast<Offset>(offsets.size()) - 1);
   parallel_for(team, schedule.blocks(), [&](Index block) {
     for_each_entry(block, [&](std::size_t row, Index, const std::byte*) { ++offsets[row + 1]; });
   });

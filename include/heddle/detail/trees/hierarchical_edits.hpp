@@ -74,8 +74,33 @@ bool HierarchicalMatrix<E>::is_edited_on_gpu(bool adds) {
 }
 
 template <class E>
+EditBatch<E> HierarchicalMatrix<E>::edits_of_tree(const EditBatch<E>& edits) const {
+  EditBatch<E> own;
+  own.reserve(edits.size());
+  std::size_t i = 0;
+  for (const auto& [row, column, action] : detail::transposed_edits(this->tree(), edits.places())) {
+    const E value = as_stated(edits.values()[i++]);  // a form is its own inverse
+    if (action == detail::EditAction::remove) {
+      own.remove(row, column);
+    } else if (action == detail::EditAction::set) {
+      own.set(row, column, value);
+    } else if constexpr (can_add) {
+      own.add(row, column, value);
+    }
+  }
+  return own;
+}
+
+template <class E>
 HierarchicalMatrix<E> HierarchicalMatrix<E>::edited(const EditBatch<E>& edits) const {
   if (edits.empty()) return *this;
+  if (this->state().scale != scalar(1)) return written_out().edited(edits);
+  if (this->is_transposed()) {
+    const EditBatch<E> own =
+        detail::or_refuse_memory("edits", edits.size(), sizeof(E) + sizeof(detail::PlacedEdit),
+                                 [&] { return edits_of_tree(edits); });
+    return with_state({}).edited(own).with_state(this->state());
+  }
   const auto* const values = reinterpret_cast<const std::byte*>(edits.values().data());
   if constexpr (has_cuda) {
     const detail::Tree& tree = this->tree();
@@ -111,13 +136,13 @@ HierarchicalMatrix<E> HierarchicalMatrix<E>::edited(const EditBatch<E>& edits) c
 
 template <class E>
 void HierarchicalMatrix<E>::check_views(const EditViews<E>& edits) const {
-  const detail::Tree& tree = this->tree();
+  const Index rows = this->rows(), columns = this->columns();
   for (const CooView<E>* const view : {&edits.set, &edits.add, &edits.remove}) {
-    if (view->entries == 0 || (view->rows == tree.rows && view->columns == tree.columns)) continue;
-    throw Error(ErrorKind::size_mismatch,
-                "edits of a matrix of " + std::to_string(view->rows) + " x " +
-                    std::to_string(view->columns) + " entries do not fit one of " +
-                    std::to_string(tree.rows) + " x " + std::to_string(tree.columns));
+    if (view->entries == 0 || (view->rows == rows && view->columns == columns)) continue;
+    throw Error(ErrorKind::size_mismatch, "edits of a matrix of " + std::to_string(view->rows) +
+                                              " x " + std::to_string(view->columns) +
+                                              " entries do not fit one of " + std::to_string(rows) +
+                                              " x " + std::to_string(columns));
   }
 }
 
@@ -127,7 +152,7 @@ HierarchicalMatrix<E> HierarchicalMatrix<E>::edited(const EditViews<E>& edits) c
   const auto count = edits.set.entries + edits.add.entries + edits.remove.entries;
   if (count == 0) return *this;
   if constexpr (has_cuda) {
-    const auto there = this->on_gpu();
+    const auto there = is_plain() ? this->on_gpu() : nullptr;
     if (there && is_edited_on_gpu(edits.add.entries > 0)) {
       const auto part = [&](const CooView<E>& view, detail::EditAction action) {
         const Stream &theirs = view.device.stream(), &own = this->device().stream();

@@ -1,6 +1,7 @@
 // Sums of hierarchical matrices: how entries add, on a CPU and on a GPU.
 #pragma once
 
+#include <complex>
 #include <cstddef>
 #include <cstring>
 #include <optional>
@@ -18,14 +19,14 @@ template <class E>
 template <class C>
 std::optional<detail::Tree> HierarchicalMatrix<E>::sum_on_gpu(C alpha, C beta,
                                                               const HierarchicalMatrix& B,
-                                                              bool adjoint_of_b) const {
+                                                              const Reading& of_b) const {
   if constexpr (has_cuda) {
     const auto a = this->on_gpu(), b = B.on_gpu();
     if (!a || !b || a->device().stream().gpu != b->device().stream().gpu) return {};
     if (!detail::adds_components<E>()) return {};
     cuda::EntrySum sum{int{sizeof(scalar)}, E::components, false, {}, {}, {}};
     if constexpr (has_adjoint<E>) {
-      if (adjoint_of_b) {
+      if (of_b.conjugates) {
         auto components = detail::components_of_adjoint<E>();
         if (!components) return {};
         sum.adjoint = std::move(*components);
@@ -42,7 +43,7 @@ std::optional<detail::Tree> HierarchicalMatrix<E>::sum_on_gpu(C alpha, C beta,
     };
     take(alpha, sum.alpha);
     take(beta, sum.beta);
-    return cuda::sum_of_trees(*a, *b, adjoint_of_b, sum);
+    return cuda::sum_of_trees(*a, *b, of_b.transposes, sum);
   }
   return {};
 }
@@ -63,6 +64,19 @@ HierarchicalMatrix<E> HierarchicalMatrix<E>::plus(C alpha, C beta, const Hierarc
     }
     return entry;
   };
+  detail::check_sum(without_entries(), B.without_entries(), adjoint_of_b);
+  const TreeForm form = this->state().form;
+  const Reading of_b{
+      (this->is_transposed() != B.is_transposed()) != adjoint_of_b,
+      ((form == TreeForm::adjoint) != (B.state().form == TreeForm::adjoint)) != adjoint_of_b};
+  const auto in_form = [&](C& factor, const scalar& scale) {
+    factor *= scale;
+    if constexpr (!std::is_same_v<C, scalar>) {
+      if (form == TreeForm::adjoint) factor = std::conj(factor);
+    }
+  };
+  in_form(alpha, this->state().scale);
+  in_form(beta, B.state().scale);
   const auto combine = [&](std::span<const detail::SumTerm> terms) {
     for (const detail::SumTerm& term : terms) {
       E a, b;
@@ -73,7 +87,7 @@ HierarchicalMatrix<E> HierarchicalMatrix<E>::plus(C alpha, C beta, const Hierarc
       if (term.b != nullptr) {
         std::memcpy(&b, term.b, sizeof(E));
         if constexpr (has_adjoint<E>) {
-          if (adjoint_of_b) b = adjoint(b);
+          if (of_b.conjugates) b = adjoint(b);
         }
         b = times(b, beta);
       }
@@ -81,14 +95,25 @@ HierarchicalMatrix<E> HierarchicalMatrix<E>::plus(C alpha, C beta, const Hierarc
       std::memcpy(term.sum, &total, sizeof(E));
     }
   };
-  detail::check_sum(this->tree(), B.tree(), adjoint_of_b);
-  if (auto sum = sum_on_gpu(alpha, beta, B, adjoint_of_b)) return {std::move(*sum), *this};
+  if (auto sum = sum_on_gpu(alpha, beta, B, of_b)) return {std::move(*sum), *this};
   const auto most = static_cast<std::size_t>(this->tree().entries + B.tree().entries);
   return detail::or_refuse_memory("entries of a sum", most, sizeof(E), [&] {
-    return HierarchicalMatrix(
-        detail::sum_of_trees(this->scheduled(), B.scheduled(), adjoint_of_b, combine, this->team()),
-        *this);
+    return HierarchicalMatrix(detail::sum_of_trees(this->scheduled(), B.scheduled(),
+                                                   of_b.transposes, combine, this->team()),
+                              *this);
   });
+}
+
+template <class E>
+HierarchicalMatrix<E> HierarchicalMatrix<E>::written_out() const {
+  if constexpr (can_add) {
+    if (is_plain()) return *this;
+    const HierarchicalMatrix nothing(
+        detail::scheduled(without_entries(), this->tree().launch, this->team()), this->device());
+    return nothing.plus(scalar(1), scalar(1), *this, false);
+  } else {
+    return *this;
+  }
 }
 
 }  // namespace heddle

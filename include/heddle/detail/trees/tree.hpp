@@ -17,7 +17,8 @@
 
 namespace heddle::detail {
 
-/// A pool, and the bytes of it that a tree's own nodes take; null if they take none.
+/// A pool, and the bytes of it that a tree's own nodes take, a shared one for each of its places;
+/// null if they take none.
 struct HEDDLE_EXPORT PoolShare {
   std::shared_ptr<const Pool> pool;
   long long used = 0;
@@ -34,6 +35,9 @@ struct HEDDLE_EXPORT Tree {
   /// Oldest first: the parent of a node lies in its pool or in a newer one.
   std::vector<PoolShare> pools;
   HierarchicalMemory memory;  // its own nodes, including shared ones, but no schedule
+  /// True if a node may be at several places (section 1 of the paper). Then `memory` and `used`
+  /// count it at each of them, so that edits can count places that come and go.
+  bool shares_nodes = false;
 
   NodeShape shape(int level) const {
     return level == 0 ? leaf : NodeShape{leaf.log2_size, int{sizeof(NodeReference)}};
@@ -192,6 +196,10 @@ class HEDDLE_EXPORT TreeBuilder {
   std::shared_ptr<Pool> pool_;
   Device device_;
 };
+
+/// The same tree with each of its nodes once, also if it is at several places: nodes whose bytes
+/// are equal become one, leaves first. Throws `Error` (memory).
+HEDDLE_EXPORT Tree with_shared_nodes(const Tree& tree, const Device& device);
 
 /// The tree of a pattern in host memory and its values, `leaf.payload_bytes` per entry.
 HEDDLE_EXPORT Tree tree_of(const PatternView& pattern, const NodeShape& leaf,

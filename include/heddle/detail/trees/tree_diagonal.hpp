@@ -41,16 +41,17 @@ void for_each_on_diagonal(const Tree& tree, const DiagonalLeaf& at, const Body& 
   }
 }
 
-/// The entries on the diagonal by rows, read by all threads of `device`. An entry has `components`
-/// scalars T.
+/// The entries on the diagonal by rows, read by all threads of `device`, as a matrix of the tree's
+/// sizes in either order. An entry has `components` scalars T.
 template <class T>
-CsrArrays<T> read_diagonal(const Tree& tree, int components, const Device& device) {
+CsrArrays<T> read_diagonal(const Tree& tree, Index rows, Index columns, int components,
+                           const Device& device) {
   const auto length = static_cast<std::size_t>(std::min(tree.rows, tree.columns));
   const auto leaves =
       or_refuse_memory("leaves of the diagonal", length / std::size_t{4} + 1, sizeof(DiagonalLeaf),
                        [&] { return diagonal_leaves(tree, nullptr); });
   const int team = team_size(device.stream(), static_cast<Offset>(length));
-  Array<Offset> offsets(static_cast<std::size_t>(tree.rows) + 1, device);
+  Array<Offset> offsets(static_cast<std::size_t>(rows) + 1, device);
   parallel_for(team, leaves.size(), [&](std::size_t i) {
     for_each_on_diagonal(tree, leaves[i], [&](Index row, const std::byte* entry) {
       offsets[static_cast<std::size_t>(row) + 1] = entry != nullptr ? 1 : 0;
@@ -69,7 +70,7 @@ CsrArrays<T> read_diagonal(const Tree& tree, int components, const Device& devic
       std::memcpy(values.data() + to * K, entry, K * sizeof(T));
     });
   });
-  return {tree.rows, tree.columns, std::move(offsets), std::move(column), std::move(values)};
+  return {rows, columns, std::move(offsets), std::move(column), std::move(values)};
 }
 
 }  // namespace heddle::detail

@@ -45,6 +45,11 @@ HEDDLE_EXPORT EditedTree edited(const Tree& tree, std::span<const PlacedEdit> ed
                                 const std::byte* values, AddEntries add, bool asks_for_changes,
                                 const Device& device);
 
+/// Edits of the transpose as edits of the tree. Throws like `edited`, in the words of the edits
+/// given.
+HEDDLE_EXPORT std::vector<PlacedEdit> transposed_edits(const Tree& tree,
+                                                       std::span<const PlacedEdit> edits);
+
 /// Throws like `edited` for a place beyond the matrix and for two edits of one place.
 void check_edits(const Tree& tree, std::span<const PlacedEdit> edits);
 /// Throws like `edited` for an edit, counted from 0, that removes a missing entry.

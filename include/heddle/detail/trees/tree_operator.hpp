@@ -22,7 +22,37 @@ HEDDLE_EXPORT void check_tree_field(Index size, int components, const Basis* bas
                                     int row_components, const char* name);
 /// Throws `Error` (unsupported).
 [[noreturn]] HEDDLE_EXPORT void refuse_form(TreeForm form);
-[[noreturn]] HEDDLE_EXPORT void refuse_adjoint_of_transpose();
+/// The form of a matrix that is in one form of a tree, in another form `by`. Throws `Error`
+/// (unsupported) where that conjugates without a transposition.
+HEDDLE_EXPORT TreeForm composed(TreeForm form, TreeForm by);
+
+/// A* for entries whose plain transpose it is.
+template <class A>
+inline constexpr TreeForm transposing_form =
+    has_form<TreeForm::transpose, A> && A::ring == Ring::real ? TreeForm::adjoint
+                                                              : TreeForm::transpose;
+
+/// The state of a matrix apart from its tree (Derler et al. 2017, section 3.1): the form that it is
+/// in, and the factor of all values.
+template <class S>
+struct HEDDLE_EXPORT TreeState {
+  TreeForm form = TreeForm::direct;
+  S scale = 1;
+
+  bool operator==(const TreeState&) const = default;
+};
+
+/// Calls `act` with the form as a constant; A has it.
+template <class A, class Act>
+decltype(auto) with_form(TreeForm form, const Act& act) {
+  if constexpr (has_form<TreeForm::adjoint, A>) {
+    if (form == TreeForm::adjoint) return act.template operator()<TreeForm::adjoint>();
+  }
+  if constexpr (transposing_form<A> == TreeForm::transpose && has_form<TreeForm::transpose, A>) {
+    if (form == TreeForm::transpose) return act.template operator()<TreeForm::transpose>();
+  }
+  return act.template operator()<TreeForm::direct>();
+}
 
 /// The team that builds, edits and reads trees, including those of a GPU.
 inline Device team_of(const Device& device) { return device.on_gpu() ? Device::cpu() : device; }
@@ -32,8 +62,8 @@ inline Device team_of(const Device& device) { return device.on_gpu() ? Device::c
 template <class S>
 class HEDDLE_EXPORT TreeOperatorBase : public LinearOperator<S> {
  public:
-  Index rows() const override { return is_transposed_ ? tree().columns : tree().rows; }
-  Index columns() const override { return is_transposed_ ? tree().rows : tree().columns; }
+  Index rows() const override { return is_transposed() ? tree().columns : tree().rows; }
+  Index columns() const override { return is_transposed() ? tree().rows : tree().columns; }
   Device device() const override { return device_; }
   /// True on a GPU, after the first product.
   bool is_capturable() const override { return product_ != nullptr; }
@@ -83,7 +113,7 @@ class HEDDLE_EXPORT TreeOperatorBase : public LinearOperator<S> {
     if constexpr (may_be_on_gpu) {
       if (product_) {
         auto call = call_on_gpu(x, y, "y");
-        call.alpha = static_cast<double>(alpha);
+        call.alpha *= static_cast<double>(alpha);
         call.beta = static_cast<double>(beta);
         return product_->launch(call, stream);
       }
@@ -150,8 +180,9 @@ class HEDDLE_EXPORT TreeOperatorBase : public LinearOperator<S> {
  protected:
   static constexpr bool may_be_on_gpu = has_cuda && !std::is_same_v<S, long double>;
 
-  TreeOperatorBase(std::shared_ptr<const ScheduledTree> matrix, const Device& device, TreeForm form)
-      : matrix_(std::move(matrix)), device_(device), is_transposed_(form != TreeForm::direct) {}
+  TreeOperatorBase(std::shared_ptr<const ScheduledTree> matrix, const Device& device,
+                   const TreeState<S>& state)
+      : matrix_(std::move(matrix)), device_(device), state_(state) {}
 
   /// For a GPU. `on_gpu`: the same tree in its memory; null or another tree if it is not there yet.
   void make_product(cuda::TreeEntry entry, std::shared_ptr<const cuda::TreeOnGpu> on_gpu) {
@@ -186,6 +217,8 @@ class HEDDLE_EXPORT TreeOperatorBase : public LinearOperator<S> {
   }
   const Tree& tree() const { return scheduled().tree(); }
   Device team() const { return team_of(device_); }
+  const TreeState<S>& state() const { return state_; }
+  bool is_transposed() const { return state_.form != TreeForm::direct; }
 
  private:
   void check(const FieldView<const S>& x, const FieldView<S>& y, const char* name_of_y) const {
@@ -206,6 +239,7 @@ class HEDDLE_EXPORT TreeOperatorBase : public LinearOperator<S> {
     cuda::TreeProduct::Call call;
     call.x = x.data;
     call.y = y.data;
+    call.alpha = static_cast<double>(state_.scale);
     return call;
   }
   sum_t<S> sum_on_gpu(cuda::TreeProduct::Call call, Reduction<S>& reduction,
@@ -220,47 +254,50 @@ class HEDDLE_EXPORT TreeOperatorBase : public LinearOperator<S> {
 
   std::shared_ptr<const ScheduledTree> matrix_;
   Device device_;
-  bool is_transposed_;
+  TreeState<S> state_;
   std::shared_ptr<const cuda::TreeProduct> product_;  // on a GPU
 };
 extern template class TreeOperatorBase<float>;
 extern template class TreeOperatorBase<double>;
 
-/// An operator with entries of a C++ type.
-template <class E, TreeForm form>
+/// An operator with entries of a C++ type, in a form that these have.
+template <class E>
 class HEDDLE_EXPORT TreeOperator : public TreeOperatorBase<vector_scalar_t<E>> {
   using S = vector_scalar_t<E>;
-  using A = applied_entry_t<form, E>;
+  using A = arithmetic_t<E>;
   using Base = TreeOperatorBase<S>;
 
  public:
   /// `on_gpu`: the same tree in the memory of a GPU `device`; null or another tree if it is not
   /// there yet.
   TreeOperator(std::shared_ptr<const ScheduledTree> matrix, const Device& device,
+               const TreeState<S>& state = {},
                const std::shared_ptr<const cuda::TreeOnGpu>& on_gpu = nullptr)
-      : Base(std::move(matrix), device, form) {
+      : Base(std::move(matrix), device, state) {
     if (!device.on_gpu()) return;
     auto texts = entry_texts<E>();
-    this->make_product({std::move(texts.own), std::move(texts.exact), entry_sizes<E>, form,
-                        result_entry_t<A>::components},
+    this->make_product({std::move(texts.own), std::move(texts.exact), entry_sizes<E>, state.form,
+                        row_components()},
                        on_gpu);
   }
 
-  int row_components() const override { return result_entry_t<A>::components; }
-  int column_components() const override { return vector_entry_t<A>::components; }
-  Ring ring() const override { return arithmetic_t<E>::ring; }
+  int row_components() const override {
+    return with_form<A>(this->state().form, []<TreeForm form>() {
+      return result_entry_t<applied_entry_t<form, E>>::components;
+    });
+  }
+  int column_components() const override {
+    return with_form<A>(this->state().form, []<TreeForm form>() {
+      return vector_entry_t<applied_entry_t<form, E>>::components;
+    });
+  }
+  Ring ring() const override { return A::ring; }
   bool has_adjoint() const override { return heddle::has_adjoint<E>; }
 
   /// The adjoint of the same tree: it takes a schedule, and no second copy. Throws `Error`
   /// (unsupported) for entries without an adjoint.
   std::shared_ptr<const LinearOperator<S>> adjoint() const override {
-    if constexpr (form == TreeForm::direct) {
-      return in_form<TreeForm::adjoint>();
-    } else if constexpr (form == TreeForm::adjoint) {
-      return in_form<TreeForm::direct>();
-    } else {
-      refuse_adjoint_of_transpose();
-    }
+    return in_form<TreeForm::adjoint>();
   }
   std::shared_ptr<const LinearOperator<S>> handle() const override {
     const auto same = std::make_shared<TreeOperator>(*this);
@@ -269,22 +306,30 @@ class HEDDLE_EXPORT TreeOperator : public TreeOperatorBase<vector_scalar_t<E>> {
   }
 
  protected:
-  template <TreeForm other>
-  std::shared_ptr<const LinearOperator<S>> in_form() const {
-    if constexpr (has_form<other, arithmetic_t<E>>) {
-      return std::make_shared<TreeOperator<E, other>>(this->shared(), this->device(),
-                                                      this->on_gpu());
+  /// The state of this matrix in another form.
+  template <TreeForm by>
+  TreeState<S> state_by() const {
+    if constexpr (has_form<by, A>) {
+      constexpr TreeForm as_stated = by == TreeForm::transpose ? transposing_form<A> : by;
+      return {composed(this->state().form, as_stated), this->state().scale};
     } else {
-      refuse_form(other);
+      refuse_form(by);
     }
+  }
+  template <TreeForm by>
+  std::shared_ptr<const LinearOperator<S>> in_form() const {
+    return std::make_shared<TreeOperator>(this->shared(), this->device(), state_by<by>(),
+                                          this->on_gpu());
   }
 
   void sum_rows(const S* x, const RowStore<S>& y, Reduction<S>* reduction,
                 const Stream& stream) const override {
-    const auto product = y.result == RowResult::residual
-                             ? tree_product<typename promoted<E>::type, form, S>
-                             : tree_product<E, form, S>;
-    product(this->scheduled(), x, y, reduction, stream);
+    with_form<A>(this->state().form, [&]<TreeForm form>() {
+      const auto product = y.result == RowResult::residual
+                               ? tree_product<typename promoted<E>::type, form, S>
+                               : tree_product<E, form, S>;
+      product(this->scheduled(), this->state().scale, x, y, reduction, stream);
+    });
   }
 };
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <span>
 
 #include "heddle/detail/product_cpu.hpp"
 #include "heddle/detail/trees/leaf_schedule.hpp"
@@ -226,10 +227,10 @@ inline Index groups_by_rows(const Tree& tree, Index most, int team) {
   return leaves >= min_together * strips * tree.leaf.blocks_of(tree.rows) ? strip : 0;
 }
 
-/// The tree's matrix in this form times x, an AoS field; y takes the result of each row. Its
-/// partial sums go to `reduction` if there is one.
+/// The tree's matrix in this form, times `scale`, times x, an AoS field; y takes the result of each
+/// row. Its partial sums go to `reduction` if there is one.
 template <class E, TreeForm form, class S>
-void tree_product(const ScheduledTree& matrix, const S* x, const RowStore<S>& y,
+void tree_product(const ScheduledTree& matrix, S scale, const S* x, const RowStore<S>& y,
                   Reduction<S>* reduction, const Stream& stream) {
   using Sum = result_entry_t<applied_entry_t<form, E>>;
   constexpr bool is_transposed = form != TreeForm::direct;
@@ -252,6 +253,11 @@ void tree_product(const ScheduledTree& matrix, const S* x, const RowStore<S>& y,
     add(tree, schedule, by_rows, x, first_group * blocks_of_group,
         std::min(blocks, last_group * blocks_of_group), sums);
     const Offset first_row = Offset(first_group) * rows_of_group;
+    if (scale != S(1)) {
+      for (Sum& sum : std::span(sums, (last_group - first_group) * rows_of_group)) {
+        for (auto& component : sum.component) component *= scale;
+      }
+    }
     for (Index group = first_group; group < last_group; ++group) {
       RowStore<S> own = y;
       const Offset begin = Offset(group) * rows_of_group;

@@ -33,6 +33,11 @@ __device__ __forceinline__ void tree_product(const typename OfTree<Plan>::Argume
   double dots[N == 0 ? 1 : N] = {};
   const auto finish = [&](int row, R& sum) {
     if (first_row + row >= a.rows) return;
+    // The other epilogues know no factor; the matrix may have one.
+    if constexpr (Plan::epilogue != store_scaled) {
+#pragma unroll
+      for (int k = 0; k < K; ++k) sum.component[k] *= a.alpha;
+    }
     finish_row<Plan>(a, a.y, a.with, static_cast<Index>(first_row + row), sum, dots);
   };
   for (int row = static_cast<int>(threadIdx.x); row < d; row += Of::threads) {
