@@ -101,6 +101,26 @@ TEST(TreesInStates, ErrorsNameThePlacesOfTheMatrix) {
                [&] { static_cast<void>(Z.adjoint_matrix().transpose()); });
 }
 
+TEST(TreesInStates, AreEditedByArrays) {
+  Seed seed(97);
+  using E = complex<float>;
+  const auto matrix = random_matrix<E>({.rows = 40, .columns = 70}, seed.generator);
+  const std::vector<Index> row{3, 39, 17}, column{9, 0, 69};
+  const std::vector<float> values = random_scalars<float>(6, seed.generator);
+  for (const auto& [tree, rows, is_exact] : states_of(matrix, 16, Device::cpu())) {
+    EntryMapOf<E> after = map_of(rows);
+    std::vector<Index> of_row(row), of_column(column);
+    if (tree.rows() == 70) std::swap(of_row, of_column);
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      after[{of_row[i], of_column[i]}] = {{values[2 * i], values[2 * i + 1]}};
+    }
+    const CooView<E> view{tree.rows(),   tree.columns(),   3,
+                          of_row.data(), of_column.data(), values.data()};
+    expect_same_bits(tree.edited({.set = view}).to_csr(),
+                     matrix_of(tree.rows(), tree.columns(), after));
+  }
+}
+
 TEST(TreesInStates, JacobiFollowsThem) {
   Seed seed(95);
   using E = quaternion<double>;
