@@ -63,5 +63,20 @@ TYPED_TEST(SharedNodes, AreEditedPlaceByPlace) {
   }
 }
 
+TEST(SharedNodesOfAGrid, AreFewInALaplacian) {
+  using E = real<double>;
+  constexpr Index n = 256;
+  EntryMapOf<E> entries;
+  for (Index i = 0; i < n * n; ++i) {
+    entries[{i, i}] = {{4}};
+    for (const Index j : {i % n + 1 < n ? i + 1 : -1, i + n}) {
+      if (j >= 0 && j < n * n) entries[{i, j}] = entries[{j, i}] = {{-1}};
+    }
+  }
+  const HierarchicalMatrix<E> A(matrix_of(n * n, n * n, entries));
+  const HierarchicalMemory memory = A.with_shared_nodes().memory();
+  EXPECT_LT(memory.tree() - memory.shared, memory.tree() / 200);
+}
+
 }  // namespace
 }  // namespace shared_nodes
