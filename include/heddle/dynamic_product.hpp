@@ -28,22 +28,19 @@ class HEDDLE_EXPORT DynamicProduct final : public LinearOperator<vector_scalar_t
   using TreeForm = detail::TreeForm;
   static_assert(std::is_same_v<S, float> || std::is_same_v<S, double>,
                 "schedule=tree needs float or double, which it adds atomically");
-  template <TreeForm form>
-  using Scheduler = TreeScheduler<TreeProductOperation<E, S, form>>;
-  static constexpr TreeForm adjoint_form =
-      heddle::has_adjoint<E> ? TreeForm::adjoint : TreeForm::direct;
 
  public:
-  /// Shares the tree, which is already on the GPU if one is used. Throws `Error`: unsupported for
-  /// A* of entries without an adjoint, memory where queues do not fit.
+  /// Shares the tree, which is already on the GPU if one is used; the product is of the matrix as
+  /// its state has it. Throws `Error`: unsupported for A* of entries without an adjoint, memory
+  /// where queues do not fit.
   explicit DynamicProduct(const HierarchicalMatrix<E>& matrix, bool adjoint = false)
-      : matrix_(matrix), is_adjoint_(adjoint) {
-    if (adjoint) {
-      static_cast<void>(matrix.adjoint());  // refuses
-      by_columns_ = make<adjoint_form>();
-    } else {
-      by_rows_ = make<TreeForm::direct>();
-    }
+      : matrix_(matrix), is_adjoint_(adjoint), form_(form_of(matrix, adjoint)) {
+    detail::with_form<arithmetic_t<E>>(form_, [&]<TreeForm form>() {
+      using A = detail::applied_entry_t<form, E>;
+      row_components_ = result_entry_t<A>::components;
+      column_components_ = vector_entry_t<A>::components;
+      product_ = std::make_shared<ProductIn<form>>(matrix);
+    });
   }
 
   /// Takes another matrix of these rows, columns and device, such as an edited one: its first
@@ -55,10 +52,10 @@ class HEDDLE_EXPORT DynamicProduct final : public LinearOperator<vector_scalar_t
       throw Error(ErrorKind::size_mismatch,
                   "a dynamic product takes another matrix of the same size on the same device");
     }
-    if (by_rows_) {
-      by_rows_->set_matrix(matrix);
+    if (form_of(matrix, is_adjoint_) != form_) {
+      *this = DynamicProduct(matrix, is_adjoint_);
     } else {
-      by_columns_->set_matrix(matrix);
+      product_->set_matrix(matrix);
     }
     matrix_ = matrix;
   }
@@ -81,13 +78,9 @@ class HEDDLE_EXPORT DynamicProduct final : public LinearOperator<vector_scalar_t
     return std::make_shared<DynamicProduct>(matrix_, is_adjoint_);
   }
   /// Bytes of the queues, on a GPU.
-  long long bytes_of_queues() const {
-    return by_rows_ ? by_rows_->bytes_of_queues() : by_columns_->bytes_of_queues();
-  }
+  long long bytes_of_queues() const { return product_->bytes_of_queues(); }
   /// The scheduler of a GPU; null on a CPU.
-  std::shared_ptr<cuda::TaskScheduler> scheduler() const {
-    return by_rows_ ? by_rows_->on_gpu() : by_columns_->on_gpu();
-  }
+  std::shared_ptr<cuda::TaskScheduler> scheduler() const { return product_->on_gpu(); }
   /// The tree, both fields, and y a second time.
   long long bytes_of_product() const override {
     return matrix_.memory().tree() +
@@ -113,42 +106,59 @@ class HEDDLE_EXPORT DynamicProduct final : public LinearOperator<vector_scalar_t
     if (matrix_.entries() == 0) {
       return beta == S(0) ? fill<S>(S(0), y, stream) : scale<S>(beta, y, stream);
     }
-    if (by_rows_) return run(*by_rows_, alpha, x, beta, y, stream);
-    run(*by_columns_, alpha, x, beta, y, stream);
+    product_->run(alpha * matrix_.state().scale, x, beta, y, stream);
   }
 
  private:
+  /// The product by one form of the tree.
+  struct Product {
+    virtual ~Product() = default;
+    virtual void set_matrix(const HierarchicalMatrix<E>& matrix) = 0;
+    virtual void run(S alpha, const FieldView<const S>& x, S beta, const FieldView<S>& y,
+                     const Stream& stream) const = 0;
+    virtual long long bytes_of_queues() const = 0;
+    virtual std::shared_ptr<cuda::TaskScheduler> on_gpu() const = 0;
+  };
   template <TreeForm form>
-  std::shared_ptr<Scheduler<form>> make() {
-    using A = detail::applied_entry_t<form, E>;
-    row_components_ = result_entry_t<A>::components;
-    column_components_ = vector_entry_t<A>::components;
-    EntryText text = detail::entry_texts<E>().own;
-    if (!text.type.empty()) {
-      text.type = "heddle::TreeProductOperation<" + text.type + ", " +
-                  std::string(detail::scalar_name<S>()) + ", heddle::detail::TreeForm::" +
-                  (form == TreeForm::direct ? "direct>" : "adjoint>");
+  struct ProductIn final : Product {
+    explicit ProductIn(const HierarchicalMatrix<E>& matrix) : scheduler(matrix, text()) {}
+
+    static EntryText text() {
+      EntryText text = detail::entry_texts<E>().own;
+      if (!text.type.empty()) {
+        text.type = "heddle::TreeProductOperation<" + text.type + ", " +
+                    std::string(detail::scalar_name<S>()) + ", heddle::detail::TreeForm(" +
+                    std::to_string(static_cast<int>(form)) + ")>";
+      }
+      return text;
     }
-    return std::make_shared<Scheduler<form>>(matrix_, text);
-  }
-  template <TreeForm form>
-  void run(const Scheduler<form>& scheduler, S alpha, const FieldView<const S>& x, S beta,
-           const FieldView<S>& y, const Stream& stream) const {
-    TreeProductOperation<E, S, form> product{};
-    product.x = x.data;
-    product.y = y.data;
-    product.alpha = alpha;
-    product.beta = beta;
-    product.rows_of_x = columns();
-    product.rows_of_y = rows();
-    scheduler.run(product, stream);
+    void set_matrix(const HierarchicalMatrix<E>& matrix) override { scheduler.set_matrix(matrix); }
+    void run(S alpha, const FieldView<const S>& x, S beta, const FieldView<S>& y,
+             const Stream& stream) const override {
+      TreeProductOperation<E, S, form> product{};
+      product.x = x.data;
+      product.y = y.data;
+      product.alpha = alpha;
+      product.beta = beta;
+      product.rows_of_x = x.size;
+      product.rows_of_y = y.size;
+      scheduler.run(product, stream);
+    }
+    long long bytes_of_queues() const override { return scheduler.bytes_of_queues(); }
+    std::shared_ptr<cuda::TaskScheduler> on_gpu() const override { return scheduler.on_gpu(); }
+
+    TreeScheduler<TreeProductOperation<E, S, form>> scheduler;
+  };
+
+  static TreeForm form_of(const HierarchicalMatrix<E>& matrix, bool adjoint) {
+    return adjoint ? matrix.template state_by<TreeForm::adjoint>().form : matrix.state().form;
   }
 
   HierarchicalMatrix<E> matrix_;
   bool is_adjoint_;
+  TreeForm form_;  // of the tree, in this product
   int row_components_ = 1, column_components_ = 1;
-  std::shared_ptr<Scheduler<TreeForm::direct>> by_rows_;  // the other is null
-  std::shared_ptr<Scheduler<adjoint_form>> by_columns_;
+  std::shared_ptr<Product> product_;
 };
 
 #define HEDDLE_EXTERN_DYNAMIC(...) extern template class DynamicProduct<__VA_ARGS__>;

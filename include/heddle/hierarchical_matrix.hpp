@@ -51,6 +51,8 @@ HEDDLE_EXPORT Tree empty_tree(Index rows, Index columns, const NodeShape& leaf);
 
 template <class E>
 class HierarchicalJacobi;
+template <class E>
+class DynamicProduct;
 template <class Operation>
 class TreeScheduler;
 template <class E>
@@ -237,6 +239,8 @@ class HEDDLE_EXPORT HierarchicalMatrix final : public detail::TreeOperator<E>,
  private:
   template <class>
   friend class HierarchicalJacobi;
+  template <class>
+  friend class DynamicProduct;
   template <class>
   friend class TreeScheduler;
   template <class>

@@ -106,6 +106,16 @@ CsrMatrix<E> plain_adjoint(const CsrMatrix<E>& matrix, bool conjugates = true) {
   return matrix_of(matrix.columns(), matrix.rows(), map);
 }
 
+/// All entries multiplied by a factor, which is exact for powers of two.
+template <class E, class S>
+CsrMatrix<E> scaled_by(const CsrMatrix<E>& matrix, S factor) {
+  EntryMapOf<E> map = map_of(matrix);
+  for (auto& [place, entry] : map) {
+    for (auto& component : entry.component) component *= factor;
+  }
+  return matrix_of(matrix.rows(), matrix.columns(), map);
+}
+
 /// Sums of the absolute values of all components, row by row.
 template <class E>
 std::vector<double> absolute_row_sums(const CsrMatrix<E>& matrix) {

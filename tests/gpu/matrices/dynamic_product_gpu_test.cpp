@@ -40,6 +40,8 @@ TYPED_TEST(DynamicProductsOnGpu, AgreeWithTheReference) {
       }
       if constexpr (has_adjoint<E>) {
         expect_products<E, S>(*product.adjoint(), plain_adjoint(matrix), seed.generator);
+        expect_products<E, S>(DynamicProduct<E>(tree.adjoint_matrix().scaled(S(-0.5))),
+                              scaled_by(plain_adjoint(matrix), S(-0.5)), seed.generator);
       }
     }
   }
