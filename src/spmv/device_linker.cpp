@@ -23,7 +23,7 @@ struct JitLink {
   int (*get_cubin)(Handle linker, void* cubin);
 };
 
-JitLink open_library() {
+JitLink open_linker() {
   const SharedLibrary library("HEDDLE_NVJITLINK", {"libnvJitLink.so.13", "libnvJitLink.so.12"});
   JitLink l{};
   library.find(l.create, "nvJitLinkCreate");
@@ -38,7 +38,7 @@ JitLink open_library() {
 }
 
 const JitLink& jit_link() {
-  static const JitLink library = open_library();
+  static const JitLink library = open_linker();
   return library;
 }
 

@@ -208,8 +208,9 @@ KernelImage compile(const KernelSource& source, const Target& target) {
   std::vector<char> image = program.image(target.machine_code);
   if (std::ranges::find(source.options, launches_kernels) != source.options.end()) {
     if (!target.machine_code) {
-      throw Error(ErrorKind::no_device, source.name + " launches kernels, for which libnvrtc must " +
-                                            "be as new as the GPU; set HEDDLE_NVRTC to a newer one");
+      throw Error(ErrorKind::no_device,
+                  source.name + " launches kernels, for which libnvrtc must " +
+                      "be as new as the GPU; set HEDDLE_NVRTC to a newer one");
     }
     image = link_with_device_runtime(image, target.architecture, source.name);
   }
