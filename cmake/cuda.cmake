@@ -127,14 +127,15 @@ function(heddle_embed_device_runtime target)
   if(NOT HEDDLE_HAS_CUDA)
     return()
   endif()
-  find_library(HEDDLE_DEVICE_RUNTIME cudadevrt HINTS ${CUDAToolkit_LIBRARY_DIR} REQUIRED)
+  find_library(HEDDLE_DEVICE_RUNTIME cudadevrt PATHS ${CUDAToolkit_LIBRARY_DIR} NO_DEFAULT_PATH
+    REQUIRED)
   mark_as_advanced(HEDDLE_DEVICE_RUNTIME)
   set(file ${PROJECT_BINARY_DIR}/device_runtime.cpp)
   file(CONFIGURE OUTPUT ${file} @ONLY CONTENT [[
 #include "spmv/device_linker.hpp"
 
 // The symbols are local to this file.
-asm(".pushsection .rodata\n"
+asm(".pushsection .rodata\n.balign 16\n"
     "heddle_device_runtime_begin: .incbin \"@HEDDLE_DEVICE_RUNTIME@\"\n"
     "heddle_device_runtime_end: .popsection\n");
 extern "C" __attribute__((visibility("hidden"))) const char heddle_device_runtime_begin[];

@@ -21,7 +21,8 @@ namespace heddle {
 /// takes no longer than the next, and the terms of one row of y are added in a different order in
 /// each run, so that rounding differs from run to run. Solvers take it; on a GPU the host drives
 /// their loops, since no conditional node of a graph may launch kernels from the GPU. On a GPU it
-/// has one set of queues, so that its products must follow one another; fields are AoS.
+/// has one set of queues, so that its products must follow one another, and outlives its products
+/// on streams other than the device's; fields are AoS.
 template <class E>
 class HEDDLE_EXPORT DynamicProduct final : public LinearOperator<vector_scalar_t<E>> {
   using S = vector_scalar_t<E>;
@@ -30,6 +31,9 @@ class HEDDLE_EXPORT DynamicProduct final : public LinearOperator<vector_scalar_t
                 "schedule=tree needs float or double, which it adds atomically");
 
  public:
+  DynamicProduct(DynamicProduct&&) noexcept = default;
+  DynamicProduct& operator=(DynamicProduct&&) noexcept = default;
+
   /// Shares the tree, which is already on the GPU if one is used; the product is of the matrix as
   /// its state has it. Throws `Error`: unsupported for A* of entries without an adjoint, memory
   /// where queues do not fit.
@@ -39,7 +43,7 @@ class HEDDLE_EXPORT DynamicProduct final : public LinearOperator<vector_scalar_t
       using A = detail::applied_entry_t<form, E>;
       row_components_ = result_entry_t<A>::components;
       column_components_ = vector_entry_t<A>::components;
-      product_ = std::make_shared<ProductIn<form>>(matrix);
+      product_ = std::make_unique<ProductIn<form>>(matrix);
     });
   }
 
@@ -47,10 +51,9 @@ class HEDDLE_EXPORT DynamicProduct final : public LinearOperator<vector_scalar_t
   /// product takes as long as any, since no schedule is made. Throws `Error`: size_mismatch for
   /// others, memory where larger queues do not fit.
   void set_matrix(const HierarchicalMatrix<E>& matrix) {
-    if (matrix.rows() != matrix_.rows() || matrix.columns() != matrix_.columns() ||
-        matrix.device().stream().gpu != matrix_.device().stream().gpu) {
+    if (matrix.rows() != matrix_.rows() || matrix.columns() != matrix_.columns()) {
       throw Error(ErrorKind::size_mismatch,
-                  "a dynamic product takes another matrix of the same size on the same device");
+                  "a dynamic product takes another matrix of the same rows and columns");
     }
     if (form_of(matrix, is_adjoint_) != form_) {
       *this = DynamicProduct(matrix, is_adjoint_);
@@ -103,9 +106,6 @@ class HEDDLE_EXPORT DynamicProduct final : public LinearOperator<vector_scalar_t
       }
     }
     if (!x.is_aos() || !y.is_aos()) return multiply<S>(*this, x, y, alpha, beta);
-    if (matrix_.entries() == 0) {
-      return beta == S(0) ? fill<S>(S(0), y, stream) : scale<S>(beta, y, stream);
-    }
     product_->run(alpha * matrix_.state().scale, x, beta, y, stream);
   }
 
@@ -158,7 +158,7 @@ class HEDDLE_EXPORT DynamicProduct final : public LinearOperator<vector_scalar_t
   bool is_adjoint_;
   TreeForm form_;  // of the tree, in this product
   int row_components_ = 1, column_components_ = 1;
-  std::shared_ptr<Product> product_;
+  std::unique_ptr<Product> product_;
 };
 
 #define HEDDLE_EXTERN_DYNAMIC(...) extern template class DynamicProduct<__VA_ARGS__>;

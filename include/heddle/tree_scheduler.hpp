@@ -17,14 +17,18 @@
 
 namespace heddle {
 
-/// Runs one operation on one matrix: `Operation` derives from `TreeOperation`, says what a leaf
-/// does, and is trivially copyable. On a GPU there is one set of queues, so runs must follow one
-/// another, and no graph with conditional nodes can hold one.
+/// Runs one operation on the tree of one matrix, as it is stored: before the form and factor of a
+/// matrix's state. `Operation` derives from `TreeOperation`. On a GPU there is one set of queues,
+/// so runs must follow one another, and no graph with conditional nodes can hold one; the scheduler
+/// outlives its runs on streams other than the device's.
 template <class Operation>
 class TreeScheduler {
   static_assert(std::is_trivially_copyable_v<Operation>);
 
  public:
+  TreeScheduler(TreeScheduler&&) noexcept = default;
+  TreeScheduler& operator=(TreeScheduler&&) noexcept = default;
+
   /// Shares the tree. `text` is the name of `Operation` and its headers, like that of an entry, for
   /// a GPU. Throws `Error`: unsupported without a text there, memory where queues do not fit.
   template <class E>
@@ -40,9 +44,13 @@ class TreeScheduler {
   }
 
   /// Takes another matrix on the same device, such as an edited one, once work on the last is done;
-  /// a GPU's kernels stay, and queues that hold its nodes. Throws `Error` like the constructor.
+  /// a GPU's kernels stay, and queues that hold its nodes. Throws `Error` like the constructor, and
+  /// usage for another device.
   template <class E>
   void set_matrix(const HierarchicalMatrix<E>& matrix) {
+    if (matrix.device().stream().gpu != device_.stream().gpu) {
+      throw Error(ErrorKind::usage, "an operation on trees takes matrices of one device");
+    }
     if constexpr (has_cuda) {
       if (on_gpu_) on_gpu_->set_tree(matrix.on_gpu());
     }
@@ -50,10 +58,9 @@ class TreeScheduler {
   }
 
   /// Fills in the members that `TreeOperation` has, prepares, and works on every leaf once, in no
-  /// order; does nothing for a matrix without entries. On a GPU this only queues work on the
+  /// order. On a GPU this only queues work on the
   /// stream. Throws `Error` (internal) if the GPU could not launch a kernel of the run before.
   void run(Operation operation, const Stream& stream) const {
-    if (tree_->entries == 0) return;
     operation.shape = tree_->leaf;
     if constexpr (has_cuda) {
       if (on_gpu_) {
@@ -62,8 +69,10 @@ class TreeScheduler {
       }
     }
     operation.pools = pools_.data();
+    parallel_for(team_size(stream, operation.items()), operation.items(),
+                 [&](Offset i) { operation.prepare(i); });
+    if (tree_->entries == 0) return;
     const int threads = team_size(stream, tree_->entries);
-    parallel_for(threads, threads, 1, [&](int thread) { operation.prepare(thread, threads); });
     const int level = detail::levels_of(tree_->rows, tree_->columns, tree_->leaf.log2_size) - 1;
     detail::run_tasks(operation, operation.task_of(tree_->root, level, 0, 0), threads);
   }

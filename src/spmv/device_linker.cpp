@@ -1,6 +1,7 @@
 #include "device_linker.hpp"
 
 #include "base/shared_library.hpp"
+#include "base/text/hash.hpp"
 #include "heddle/config.hpp"
 #include "heddle/error.hpp"
 
@@ -21,6 +22,9 @@ struct JitLink {
   int (*get_log)(Handle linker, char* log);
   int (*get_cubin_size)(Handle linker, std::size_t* bytes);
   int (*get_cubin)(Handle linker, void* cubin);
+
+  unsigned major = 0;
+  unsigned minor = 0;
 };
 
 JitLink open_linker() {
@@ -34,6 +38,11 @@ JitLink open_linker() {
   library.find(l.get_log, "nvJitLinkGetErrorLog");
   library.find(l.get_cubin_size, "nvJitLinkGetLinkedCubinSize");
   library.find(l.get_cubin, "nvJitLinkGetLinkedCubin");
+  int (*version)(unsigned*, unsigned*);
+  library.find(version, "nvJitLinkVersion");
+  if (version(&l.major, &l.minor) != 0) {
+    throw Error(ErrorKind::no_device, library.path() + " does not say its version; reinstall it");
+  }
   return l;
 }
 
@@ -85,6 +94,17 @@ class Link {
 };
 
 }  // namespace
+
+std::string linked_with() {
+  std::string text =
+      "nvJitLink " + std::to_string(jit_link().major) + "." + std::to_string(jit_link().minor);
+  if constexpr (has_cuda) {
+    static const std::string runtime =
+        to_string(hash({device_runtime().data(), device_runtime().size()}));
+    text += " cudadevrt " + runtime;
+  }
+  return text;
+}
 
 std::vector<char> link_with_device_runtime(std::span<const char> cubin, int architecture,
                                            const std::string& name) {

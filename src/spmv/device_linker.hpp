@@ -14,6 +14,9 @@ namespace heddle::cuda {
 std::vector<char> link_with_device_runtime(std::span<const char> cubin, int architecture,
                                            const std::string& name);
 
+/// Names the linker and the device's runtime, for keys of linked programs. Throws like the above.
+std::string linked_with();
+
 /// The bytes of libcudadevrt.a, which builds with CUDA contain.
 std::span<const char> device_runtime();
 

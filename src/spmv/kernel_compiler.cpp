@@ -57,6 +57,10 @@ Target target_of(int architecture) {
   return {highest, highest == architecture};
 }
 
+bool launches(const KernelSource& source) {
+  return std::ranges::find(source.options, launches_kernels) != source.options.end();
+}
+
 std::vector<std::string> options_of(const KernelSource& source, const Target& target) {
   // Warnings concern those who build heddle or test an entry, not its users.
   std::vector<std::string> options = {"-std=c++20", "-w", "-default-device",
@@ -83,6 +87,7 @@ KernelKey key_of(const KernelSource& source, const Target& target) {
     append(inputs, "text", header.text);
   }
   append(inputs, "program", source.text);
+  if (launches(source)) append(inputs, "linked", linked_with());
   return {source.name, target.name(), std::move(inputs)};
 }
 
@@ -206,7 +211,7 @@ KernelImage compile(const KernelSource& source, const Target& target) {
     program.check(result);
   }
   std::vector<char> image = program.image(target.machine_code);
-  if (std::ranges::find(source.options, launches_kernels) != source.options.end()) {
+  if (launches(source)) {
     if (!target.machine_code) {
       throw Error(ErrorKind::no_device,
                   source.name + " launches kernels, for which libnvrtc must " +

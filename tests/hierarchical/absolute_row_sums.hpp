@@ -11,12 +11,9 @@ struct AbsoluteRowSums : TreeOperation {
   S* sums;
   Index rows;
 
-  HEDDLE_INLINE void prepare(Offset first, Offset step) const {
-    for (Offset row = first; row < rows; row += step) sums[row] = 0;
-  }
-  HEDDLE_INLINE void refuse(int lane, int lanes) const {
-    for (Index row = lane; row < rows; row += lanes) sums[row] = static_cast<S>(-1);
-  }
+  HEDDLE_INLINE Offset items() const { return rows; }
+  HEDDLE_INLINE void prepare(Offset row) const { sums[row] = 0; }
+  HEDDLE_INLINE void refuse(Offset row) const { sums[row] = static_cast<S>(0.0 / 0.0); }
 
   template <TaskKind kind, class Lanes>
   HEDDLE_INLINE void leaf(const NodeTask& task, const Lanes& lanes) const {

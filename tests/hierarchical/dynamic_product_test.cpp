@@ -82,8 +82,53 @@ TEST(DynamicProduct, TakesEditedMatrices) {
     expect_products<E, double>(product, matrix_of(300, 300, map), seed.generator);
   }
   expect_error(ErrorKind::size_mismatch,
-               "a dynamic product takes another matrix of the same size on the same device",
+               "a dynamic product takes another matrix of the same rows and columns",
                [&] { product.set_matrix(HierarchicalMatrix<E>(300, 299)); });
+}
+
+TEST(DynamicProduct, MultipliesByEmptyAndSharedTrees) {
+  using E = real<double>;
+  Seed seed(75);
+  const HierarchicalMatrix<E> empty(7, 5, 4);
+  const Field<E> x = random_field<E>(5, seed.generator);
+  Field<E> y = random_field<E>(7, seed.generator);
+  const Field<E> before = y;
+  const DynamicProduct<E> product(empty);
+  product.apply(1, x.view(), -2, y.view(), Device::cpu().stream());
+  for (std::size_t i = 0; i < 7; ++i) EXPECT_EQ(y.scalars()[i], -2 * before.scalars()[i]);
+  product.apply(1, x.view(), 0, y.view(), Device::cpu().stream());
+  for (const double value : y.scalars()) EXPECT_EQ(value, 0);
+
+  EntryMapOf<E> map;
+  for (Index i = 0; i < 400; ++i) {
+    for (const Index j : {i, i / 16 * 16, i ^ 3}) map[{i, j}] = {1.0 + (i + j) % 16};
+  }
+  const CsrMatrix<E> matrix = matrix_of(400, 400, map);
+  const auto shared = HierarchicalMatrix<E>(matrix, 16, Device::cpu(3)).with_shared_nodes();
+  ASSERT_GT(shared.memory().shared, 0);
+  expect_products<E, double>(DynamicProduct<E>(shared), matrix, seed.generator);
+}
+
+/// An exception of one thread ends the others.
+struct Throws : TreeOperation {
+  HEDDLE_INLINE Offset items() const { return 0; }
+  HEDDLE_INLINE void prepare(Offset) const {}
+  HEDDLE_INLINE void refuse(Offset) const {}
+  template <TaskKind kind, class Lanes>
+  void leaf(const NodeTask& task, const Lanes&) const {
+    if (task.row == 40) throw Error(ErrorKind::usage, "a leaf throws");
+  }
+};
+
+TEST(DynamicProduct, EndsWithTheFirstException) {
+  Seed seed(76);
+  const auto matrix = random_positive_definite_matrix<real<double>>(2000, 4, seed.generator);
+  for (const int threads : {1, 4}) {
+    const HierarchicalMatrix<real<double>> tree(matrix, 8, Device::cpu(threads));
+    const TreeScheduler<Throws> scheduler(tree, {});
+    expect_error(ErrorKind::usage, "a leaf throws",
+                 [&] { scheduler.run({}, Device::cpu(threads).stream()); });
+  }
 }
 
 /// Tasks hold what they are made of, at the ends of their ranges too.

@@ -47,13 +47,13 @@ std::array<long long, task_kinds> tasks_of(const detail::Tree& tree) {
           dense_leaves * parts(TaskKind::dense_entries, places)};
 }
 
-/// The pending launches that the device's runtime keeps room for, less what lies between the end of
-/// a kernel's blocks and that of the kernel.
+/// A share of the pending launches that the device's runtime keeps room for, which all schedulers
+/// of a GPU have together.
 unsigned max_launches(const Stream& stream) {
   const OnGpu here(stream);
   std::size_t limit = 0;
   check(cudaDeviceGetLimit(&limit, cudaLimitDevRuntimePendingLaunchCount), "cudaDeviceGetLimit");
-  return std::max<unsigned>(task_kinds, static_cast<unsigned>(limit / 2));
+  return std::max<unsigned>(task_kinds, static_cast<unsigned>(limit / 8));
 }
 
 }  // namespace
@@ -84,18 +84,23 @@ void TaskScheduler::set_tree(std::shared_ptr<const TreeOnGpu> matrix) {
     }
   }
   const auto tasks = tasks_of(matrix->matrix().tree());
+  constexpr long long max_tasks = std::numeric_limits<Index>::max();
+  std::array<Array<NodeTask>, task_kinds> larger;
   for (std::size_t kind = 0; kind < tasks.size(); ++kind) {
     if (tasks[kind] <= static_cast<long long>(queues_[kind].size())) continue;
-    // An edited tree has a few nodes more.
-    const long long room = tasks[kind] + (matrix_ ? tasks[kind] / 8 + 64 : 0);
-    if (room > std::numeric_limits<Index>::max()) {
+    if (tasks[kind] > max_tasks) {
       throw Error(ErrorKind::unsupported,
                   "schedule=tree takes fewer than 2^31 tasks of a kind; use larger nodes");
     }
-    queues_[kind] = Array<NodeTask>();
-    queues_[kind] = Array<NodeTask>(static_cast<std::size_t>(room), device_);
+    // An edited tree has a few nodes more.
+    const long long room = tasks[kind] + (matrix_ ? tasks[kind] / 8 + 64 : 0);
+    larger[kind] = Array<NodeTask>(static_cast<std::size_t>(std::min(room, max_tasks)), device_);
   }
-  pools_ = Array<unsigned long long>(matrix->addresses(), device_);
+  Array<unsigned long long> pools(matrix->addresses(), device_);
+  for (std::size_t kind = 0; kind < tasks.size(); ++kind) {
+    if (larger[kind].size() > 0) queues_[kind] = std::move(larger[kind]);
+  }
+  pools_ = std::move(pools);
   matrix_ = std::move(matrix);
   device_.synchronize();  // a launch may be on another stream
 }
@@ -118,26 +123,39 @@ long long TaskScheduler::bytes() const {
   return bytes;
 }
 
-void TaskScheduler::launch(const void* operation, const Stream& stream) const {
-  const detail::Tree& tree = matrix_->matrix().tree();
-  if (tree.entries == 0) return;
-  if (*memory_->failure != 0) {
-    throw Error(ErrorKind::internal,
-                std::string("a kernel could not launch another: ") +
-                    cudaGetErrorString(static_cast<cudaError_t>(*memory_->failure)));
+void TaskScheduler::check_last() const {
+  const int failure = *memory_->failure;
+  if (failure == 0) return;
+  device_.synchronize();
+  for (auto& queue : queues_) {
+    detail::fill_bytes(queue.data(), 0, queue.size() * sizeof(NodeTask), device_.stream());
   }
+  detail::fill_bytes(memory_->state.data(), 0, sizeof(device::SchedulerState), device_.stream());
+  device_.synchronize();
+  *memory_->failure = 0;
+  throw Error(ErrorKind::internal, std::string("a kernel could not launch another: ") +
+                                       cudaGetErrorString(static_cast<cudaError_t>(failure)));
+}
+
+void TaskScheduler::launch(const void* operation, const Stream& stream) const {
+  check_last();
+  const detail::Tree& tree = matrix_->matrix().tree();
   const OnGpu here(stream);
   device::SchedulerArguments<NodeTask> arguments{};
   for (std::size_t kind = 0; kind < queues_.size(); ++kind) {
-    arguments.queues[kind] = const_cast<NodeTask*>(queues_[kind].data());
+    arguments.queues[kind] = queues_[kind].data();
   }
-  arguments.state = const_cast<device::SchedulerState*>(memory_->state.data());
+  arguments.state = memory_->state.data();
   arguments.failure = memory_->failure.get();
   arguments.limits = limits_;
-  const unsigned long long pool = matrix_->addresses()[static_cast<std::size_t>(tree.root.pool())];
-  const int level = detail::levels_of(tree.rows, tree.columns, tree.leaf.log2_size) - 1;
-  NodeTask root = NodeTask::make(pool + static_cast<unsigned long long>(tree.root.byte()),
-                                 tree.root.kind(), level, 0, 0);
+  NodeTask root{};
+  if (tree.entries > 0) {
+    const unsigned long long pool =
+        matrix_->addresses()[static_cast<std::size_t>(tree.root.pool())];
+    const int level = detail::levels_of(tree.rows, tree.columns, tree.leaf.log2_size) - 1;
+    root = NodeTask::make(pool + static_cast<unsigned long long>(tree.root.byte()),
+                          tree.root.kind(), level, 0, 0);
+  }
   void* pointers[] = {&arguments, const_cast<void*>(operation), &root};
   cuda::launch(static_cast<cudaKernel_t>(control_),
                {.blocks = preparing_blocks_ + 1, .threads = 256}, stream, pointers);

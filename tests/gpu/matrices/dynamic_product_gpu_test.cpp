@@ -22,7 +22,7 @@ using namespace heddle::test;
 template <class E>
 class DynamicProductsOnGpu : public OnGpu {};
 using Entries = testing::Types<real<double>, real<float>, complex<double>, quaternion<float>,
-                               dual_quaternion<double>, block<double, 3, 3>>;
+                               dual_quaternion<double>, block<double, 3, 3>, block<float, 6, 6>>;
 TYPED_TEST_SUITE(DynamicProductsOnGpu, Entries);
 
 TYPED_TEST(DynamicProductsOnGpu, AgreeWithTheReference) {
@@ -72,8 +72,10 @@ TEST_F(DynamicProductOnGpu, DoesNotDependOnLimits) {
   using E = real<double>;
   Seed seed(82);
   const CsrMatrix<E> matrix = matrix_of_all_kinds(seed.generator);
-  for (const int node : {4, 16, 128}) {
-    const DynamicProduct<E> product(HierarchicalMatrix<E>(matrix, {node, 30}, device));
+  for (const int node : {4, 16, 128, 256}) {
+    const HierarchicalMatrix<E> tree(matrix, {node, 30}, device);
+    const DynamicProduct<E> product(node == 16 ? tree.with_shared_nodes() : tree);
+    expect_products<E, double>(*product.adjoint(), plain_adjoint(matrix), seed.generator);
     const auto scheduler = product.scheduler();
     const device::SchedulerLimits usual = scheduler->limits();
     for (const long long patience : {0LL, usual.patience}) {
@@ -97,6 +99,14 @@ TEST_F(DynamicProductOnGpu, DoesNotDependOnLimits) {
       }
     }
   }
+}
+
+TEST_F(DynamicProductOnGpu, MultipliesByEmptyTrees) {
+  using E = real<double>;
+  Seed seed(86);
+  const CsrMatrix<E> empty = matrix_of<E>(7, 5, {});
+  expect_products<E, double>(DynamicProduct<E>(HierarchicalMatrix<E>(7, 5, 4, device)), empty,
+                             seed.generator);
 }
 
 TEST_F(DynamicProductOnGpu, IsSolvedWith) {
@@ -130,7 +140,7 @@ TEST_F(DynamicProductOnGpu, TakesEditedMatrices) {
     expect_products<E, double>(product, matrix_of(300, 300, map), seed.generator);
   }
   expect_error(ErrorKind::size_mismatch,
-               "a dynamic product takes another matrix of the same size on the same device",
+               "a dynamic product takes another matrix of the same rows and columns",
                [&] { product.set_matrix(HierarchicalMatrix<E>(300, 299)); });
 }
 

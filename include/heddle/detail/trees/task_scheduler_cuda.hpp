@@ -12,7 +12,7 @@
 
 namespace heddle {
 
-/// What the last operation on a GPU did.
+/// The work of the last operation on a GPU.
 struct SchedulerStatistics {
   struct Queue {
     long long tasks = 0;
@@ -42,7 +42,7 @@ class HEDDLE_EXPORT TaskScheduler {
   void set_tree(std::shared_ptr<const TreeOnGpu> matrix);
 
   /// Queues the operation on the stream. Throws `Error` (internal) if the GPU could not launch a
-  /// kernel of the one before, whose result is spoilt by NaNs.
+  /// kernel of one before, whose result is NaN, as are those queued after it; the next call works.
   void launch(const void* operation, const Stream& stream) const;
   void check_operand(const void* data, bool is_aos, const char* name) const;
 
@@ -58,10 +58,12 @@ class HEDDLE_EXPORT TaskScheduler {
   const device::SchedulerLimits& limits() const { return limits_; }
 
  private:
+  void check_last() const;
+
   std::shared_ptr<const TreeOnGpu> matrix_;
   Device device_;
   Array<unsigned long long> pools_;
-  std::array<Array<NodeTask>, task_kinds> queues_;
+  mutable std::array<Array<NodeTask>, task_kinds> queues_;
   std::unique_ptr<SchedulerMemory> memory_;
   device::SchedulerLimits limits_;
   unsigned preparing_blocks_;

@@ -49,14 +49,17 @@ class TaskTeam {
     const std::lock_guard lock(own.mutex);
     own.tasks.push_back(task);
   }
-  /// False once every task is done. `done` follows each task that was taken.
+  /// False once every task is done, or one of them has thrown. `done` follows each task that was
+  /// taken.
   bool take(int thread, NodeTask& task) {
-    for (;;) {
+    while (!stopped_.load(std::memory_order_relaxed)) {
       if (take_own(thread, task)) return true;
       if (open_.load(std::memory_order_acquire) == 0) return false;
       if (!steal(thread)) std::this_thread::yield();
     }
+    return false;
   }
+  void stop() { stopped_.store(true, std::memory_order_relaxed); }
   void done() { open_.fetch_sub(1, std::memory_order_release); }
 
  private:
@@ -95,9 +98,11 @@ class TaskTeam {
   int threads_;
   std::unique_ptr<Owner[]> owners_;
   std::atomic<long long> open_ = 0;  // tasks that are not done
+  std::atomic<bool> stopped_ = false;
 };
 
-/// Runs an operation on the subtree of `root`. A leaf is worked on where it is found.
+/// Runs an operation on the subtree of `root`. A leaf is worked on where it is found. Rethrows the
+/// first exception of a task.
 template <class Operation>
 void run_tasks(const Operation& operation, const NodeTask& root, int threads) {
   const auto work_on_leaf = [&](const NodeTask& leaf) {
@@ -111,12 +116,17 @@ void run_tasks(const Operation& operation, const NodeTask& root, int threads) {
   TaskTeam team(threads);
   team.put(0, root);
   parallel_for(threads, threads, 1, [&](int thread) {
-    for (NodeTask task; team.take(thread, task); team.done()) {
-      operation.expand(task, OneLane(), [&](const NodeTask& child) {
-        if (!child.is_there()) return;
-        if (child.level() > 0) return team.put(thread, child);
-        work_on_leaf(child);
-      });
+    try {
+      for (NodeTask task; team.take(thread, task); team.done()) {
+        operation.expand(task, OneLane(), [&](const NodeTask& child) {
+          if (!child.is_there()) return;
+          if (child.level() > 0) return team.put(thread, child);
+          work_on_leaf(child);
+        });
+      }
+    } catch (...) {
+      team.stop();
+      throw;
     }
   });
 }

@@ -85,7 +85,7 @@ HEDDLE_HD constexpr TaskKind task_kind(int level, NodeKind kind, int count) {
                                                            : TaskKind::many_entries;
 }
 
-/// Entries of a sparse node, or places of a dense one.
+/// A node's entries if it is sparse, its places if it is dense.
 HEDDLE_HD constexpr int slots_of_node(NodeKind kind, int count, int log2_size) {
   return kind == NodeKind::dense ? 1 << (2 * log2_size) : count;
 }

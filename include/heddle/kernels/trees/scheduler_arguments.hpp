@@ -1,4 +1,4 @@
-// What the scheduler of tree operations keeps in a GPU's memory: plain structs that the host fills
+// State of the scheduler of tree operations in a GPU's memory: plain structs that the host fills
 // in.
 #pragma once
 
@@ -22,6 +22,7 @@ struct SchedulerState {
   unsigned growing;
   unsigned unused[31];
   unsigned prepared;
+  unsigned failed;       // until the host has cleared the queues
   unsigned controllers;  // launches of the controller
   unsigned rounds;       // of its loop
 };

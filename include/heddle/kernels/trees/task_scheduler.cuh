@@ -16,6 +16,7 @@ namespace heddle::device {
 
 inline constexpr int scheduler_block = 256;
 inline constexpr unsigned all_lanes = 0xffffffffu;
+static_assert(task_kinds <= max_queues && task_kinds <= 32);
 
 template <class T>
 __device__ __forceinline__ T read_now(const T& from) {
@@ -32,18 +33,21 @@ struct TaskLanes {
   __device__ __forceinline__ static int warp_lane() {
     return static_cast<int>(threadIdx.x) % of_warp;
   }
+  /// The same for all, whose blocks meet in `BlockPush`.
   __device__ __forceinline__ static constexpr int turns(int) { return slots / lanes; }
+  /// Those that join their sums.
+  __device__ __forceinline__ static unsigned mask() {
+    return (all_lanes >> (32 - of_warp)) << threadIdx.x % 32 / of_warp * of_warp;
+  }
   __device__ __forceinline__ static SlotRange part(const NodeTask& task, int of_node) {
     const int begin = task.part() * slots;
     return {begin, min(of_node, begin + slots)};
   }
   template <class T, int n>
   __device__ __forceinline__ static bool join(int key, T (&value)[n]) {
-    const unsigned first = threadIdx.x % 32 / of_warp * of_warp;
-    const unsigned mask = (all_lanes >> (32 - of_warp)) << first;
-    const int before = __shfl_up_sync(mask, key, 1, of_warp);
+    const int before = __shfl_up_sync(mask(), key, 1, of_warp);
     const bool is_first = warp_lane() == 0 || before != key;
-    const unsigned firsts = __ballot_sync(mask, is_first) >> first;
+    const unsigned firsts = __ballot_sync(mask(), is_first) >> (threadIdx.x % 32 - warp_lane());
     if (firsts == all_lanes >> (32 - of_warp)) return true;
     // The lanes after this one that have its key.
     const unsigned after = firsts >> warp_lane() >> 1;
@@ -52,7 +56,7 @@ struct TaskLanes {
     for (int distance = 1; distance < of_warp; distance *= 2) {
 #pragma unroll
       for (int k = 0; k < n; ++k) {
-        const T more = __shfl_down_sync(mask, value[k], distance, of_warp);
+        const T more = __shfl_down_sync(mask(), value[k], distance, of_warp);
         if (distance <= same) value[k] += more;
       }
     }
@@ -64,7 +68,7 @@ struct TaskLanes {
     for (int distance = of_warp / 2; distance > 0; distance /= 2) {
 #pragma unroll
       for (int k = 0; k < n; ++k) {
-        value[k] += __shfl_xor_sync(0xffffffffu, value[k], distance);
+        value[k] += __shfl_xor_sync(mask(), value[k], distance);
       }
     }
   }
@@ -72,15 +76,14 @@ struct TaskLanes {
   __device__ __forceinline__ static void add(S* to, int row, const S (&value)[n]) {
     if constexpr (n > 1 && n <= 8 && of_warp % n == 0) {
       // Lanes exchange their components: an instruction adds to whole rows.
-      const unsigned mask = (all_lanes >> (32 - of_warp)) << threadIdx.x % 32 / of_warp * of_warp;
       const int own = warp_lane() % n;
 #pragma unroll
       for (int from = 0; from < n; ++from) {
-        const int of = __shfl_sync(mask, row, warp_lane() - own + from, of_warp);
+        const int of = __shfl_sync(mask(), row, warp_lane() - own + from, of_warp);
         S component = 0;
 #pragma unroll
         for (int k = 0; k < n; ++k) {
-          const S other = __shfl_sync(mask, value[k], warp_lane() - own + from, of_warp);
+          const S other = __shfl_sync(mask(), value[k], warp_lane() - own + from, of_warp);
           if (k == own) component = other;
         }
         if (of >= 0) atomicAdd(to + of * n + own, component);
@@ -179,7 +182,7 @@ __global__ void __launch_bounds__(scheduler_block, Operation::blocks_of_multipro
               const __grid_constant__ Operation operation, unsigned first, unsigned count) {
   constexpr TaskShape shape = task_shape(TaskKind(kind));
   using Lanes = TaskLanes<shape.lanes, shape.slots>;
-  const unsigned own = (blockIdx.x * scheduler_block + threadIdx.x) / shape.lanes;
+  const unsigned own = blockIdx.x * (scheduler_block / shape.lanes) + threadIdx.x / shape.lanes;
   NodeTask* const at = own < count ? scheduler.queues[kind] + first + own : nullptr;
   const NodeTask task = take_task<shape.lanes>(at);
   if constexpr (is_leaf(TaskKind(kind))) {
@@ -229,6 +232,7 @@ __device__ __forceinline__ void begin_tasks(const SchedulerArguments<NodeTask>& 
     scheduler.state->growing = scheduler.state->controllers = scheduler.state->rounds = 0;
     __threadfence();
   }
+  if (!root.is_there()) return;
   const BlockPush push{scheduler, places, operation.shape.log2_size};
   constexpr int slots = task_shape(TaskKind::many_children).slots;
   const NodeView node = operation.node_of(root);
@@ -247,6 +251,12 @@ __device__ __forceinline__ void begin_tasks(const SchedulerArguments<NodeTask>& 
   __syncthreads();
 }
 
+template <class Operation>
+__device__ __forceinline__ void refuse_all(const Operation& operation, unsigned first,
+                                           unsigned step) {
+  for (Offset i = first; i < operation.items(); i += step) operation.refuse(i);
+}
+
 /// Block 0 is the controller; the others prepare the operation. `give_way` launches a successor,
 /// which is alone.
 template <class Operation, class GiveWay>
@@ -254,8 +264,11 @@ __device__ __forceinline__ void control_tasks(const SchedulerArguments<NodeTask>
                                               const Operation& operation, const NodeTask& root,
                                               const GiveWay& give_way) {
   if (blockIdx.x > 0) {
-    operation.prepare(Offset(blockIdx.x - 1) * blockDim.x + threadIdx.x,
-                      Offset(gridDim.x - 1) * blockDim.x);
+    const Offset step = Offset(gridDim.x - 1) * blockDim.x;
+    for (Offset i = Offset(blockIdx.x - 1) * blockDim.x + threadIdx.x; i < operation.items();
+         i += step) {
+      operation.prepare(i);
+    }
     __syncthreads();
     if (threadIdx.x == 0) {
       __threadfence();
@@ -264,7 +277,8 @@ __device__ __forceinline__ void control_tasks(const SchedulerArguments<NodeTask>
     return;
   }
   if (!scheduler.continues) {
-    begin_tasks(scheduler, operation, root);
+    const bool failed = read_now(scheduler.state->failed) != 0;
+    if (!failed) begin_tasks(scheduler, operation, root);
     if (threadIdx.x == 0) {
       while (read_now(scheduler.state->prepared) != gridDim.x - 1) {
       }
@@ -272,6 +286,8 @@ __device__ __forceinline__ void control_tasks(const SchedulerArguments<NodeTask>
       __threadfence();
     }
     __syncthreads();
+    // Tasks of the operation that failed are still in the queues.
+    if (failed) return refuse_all(operation, threadIdx.x, blockDim.x);
   }
   if (threadIdx.x >= 32) return;
   SchedulerState& state = *scheduler.state;
@@ -288,7 +304,9 @@ __device__ __forceinline__ void control_tasks(const SchedulerArguments<NodeTask>
   for (;;) {
     ++rounds;
     // Blocks that are done have queued their children: read in this order, nothing is missed.
+    __syncwarp();
     const unsigned growing = __shfl_sync(all_lanes, read_now(state.growing), 0);
+    __syncwarp();
     __threadfence();
     const unsigned queued = watches ? read_now(queue.queued) : 0;
     const unsigned waiting = queued - launched;
@@ -329,8 +347,11 @@ __device__ __forceinline__ void control_tasks(const SchedulerArguments<NodeTask>
   }
   const unsigned failed = __ballot_sync(all_lanes, failure != cudaSuccess);
   if (failed == 0) return;
-  operation.refuse(kind, 32);
-  if (failure != cudaSuccess) *scheduler.failure = static_cast<int>(failure);
+  refuse_all(operation, threadIdx.x, 32);
+  if (failure != cudaSuccess) {
+    state.failed = 1;
+    *scheduler.failure = static_cast<int>(failure);
+  }
 }
 
 }  // namespace heddle::device

@@ -16,7 +16,8 @@ namespace heddle {
 // `Lanes` below are the threads that share a task:
 //   count              their number; 1 on a CPU, where one task covers a whole node
 //   lane()             the calling one
-//   part(task, slots)  the slots of the node that the task covers, at most `turns(slots) * count`
+//   part(task, slots)  the slots of the node that the task covers
+//   turns(slots)       the largest number of slots of a part that one of them takes
 //   of_warp            the number of those that join their sums, `warp_lane()` the calling one
 // These are called by all of them:
 //   sum(components)    sums each component over them
@@ -49,10 +50,14 @@ HEDDLE_INLINE void read_scalars(S* to, const S* from) {
 #endif
 }
 
-/// What operations on one tree share: its nodes, and inner nodes that queue their children. Derived
-/// classes define `leaf<kind>(task, lanes)` for the kinds of leaves. On a GPU also `prepare(first,
-/// step)`, which every thread calls once before the first leaf, numbers in [0, step), and
-/// `refuse(lane, lanes)`, which spoils the result if the scheduler fails.
+/// Common to all operations on one tree: its nodes, as they are stored, and inner nodes that queue
+/// their children. Derived classes are trivially copyable and define
+///   leaf<kind>(task, lanes)   for the kinds of leaves, once for each task, in no order
+///   items()                   the number of items to prepare, such as the scalars of a result
+///   prepare(i)                for each of them, before the first leaf
+///   refuse(i)                 spoils item i where a GPU could not launch a kernel; leaves may
+///   still
+///                             add to it, so NaN is the value that stays
 struct TreeOperation {
   /// Blocks of 256 threads that a GPU's multiprocessor should hold, which bounds their registers.
   static constexpr int blocks_of_multiprocessor = 4;
@@ -112,16 +117,11 @@ struct TreeProductOperation : TreeOperation {
   Index rows_of_x;
   Index rows_of_y;
 
-  HEDDLE_INLINE void prepare(Offset first, Offset step) const {
-    for (Offset i = first; beta != 1 && i < Offset(rows_of_y) * R::components; i += step) {
-      y[i] = beta == 0 ? S(0) : static_cast<S>(beta * y[i]);
-    }
+  HEDDLE_INLINE Offset items() const { return Offset(rows_of_y) * R::components; }
+  HEDDLE_INLINE void prepare(Offset i) const {
+    if (beta != 1) y[i] = beta == 0 ? S(0) : static_cast<S>(beta * y[i]);
   }
-  HEDDLE_INLINE void refuse(int lane, int lanes) const {
-    for (Offset i = lane; i < Offset(rows_of_y) * R::components; i += lanes) {
-      y[i] = static_cast<S>(0.0 / 0.0);
-    }
-  }
+  HEDDLE_INLINE void refuse(Offset i) const { y[i] = static_cast<S>(0.0 / 0.0); }
 
   template <TaskKind kind, class Lanes>
   HEDDLE_INLINE void leaf(const NodeTask& task, const Lanes& lanes) const {
@@ -261,15 +261,15 @@ struct TreeProductOperation : TreeOperation {
     const int sharing = Lanes::count > size ? Lanes::count >> shape.log2_size : 1;
     for (int column = lanes.lane() & (size - 1); column < size; column += Lanes::count) {
       R sum = zero_vector<R>();
-      for (int row = (part.begin >> shape.log2_size) + (lanes.lane() >> shape.log2_size); row < end;
-           row += sharing) {
+      const int first = (part.begin >> shape.log2_size) + (lanes.lane() >> shape.log2_size);
+      for (int row = first; row < end; row += sharing) {
         const int slot = row << shape.log2_size | column;
         const E entry = entry_at(leaf.node, slot);
         if (leaf.node.has(slot)) {
           multiply_add(sum, detail::as_applied<form>(load(entry)), x_at(leaf, row));
         }
       }
-      add_to_y(leaf, column < leaf.rows_of_y ? column : -1, sum, lanes);
+      add_to_y(leaf, first < end && column < leaf.rows_of_y ? column : -1, sum, lanes);
     }
   }
 };
