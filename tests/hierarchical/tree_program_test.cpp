@@ -134,18 +134,15 @@ TEST(TreeKernelVariants, OfSchedulersCompile) {
   };
   using enum detail::TreeForm;
   add.operator()<real<double>, direct>();
-  add.operator()<real<float>, adjoint>();
-  add.operator()<complex<double>, transpose>();
   add.operator()<quaternion<double>, adjoint>();
-  add.operator()<dual_quaternion<float>, direct>();
-  add.operator()<block<double, 3, 3>, direct>();
   add.operator()<stored_as<float, block<double, 3, 3>>, adjoint>();
   const EntryText users{"heddle::test::AbsoluteRowSums<heddle::complex<float>, double>",
                         {"heddle/entries/complex.hpp", "absolute_row_sums.hpp"}};
   sources.push_back(
       cuda::scheduler_source(users, users.type, sizeof(AbsoluteRowSums<complex<float>, double>)));
   try {
-    const auto images = compiled_images(sources, 90);
+    // Optimised as they run: their kernels bound registers, which calls of functions would exceed.
+    const auto images = cuda::compile_kernels(sources, 90);
     for (std::size_t i = 0; i < images.size(); ++i) {
       const std::string_view image(images[i].data.data(), images[i].data.size());
       for (const char* const kernel : {"heddle_control_tasks", "run_tasks"}) {
