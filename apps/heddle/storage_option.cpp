@@ -83,9 +83,9 @@ NodeChoice StorageOption::choose(const AnyMatrix& matrix, const Device& device,
 
 StoredTree StorageOption::store_as_tree(const AnyMatrix& matrix, const NodeChoice& choice,
                                         const Device& device) const {
-  const auto stored = [&]<class S>(const std::shared_ptr<const LinearOperator<S>>& product,
-                                   const auto& tree) -> StoredTree {
-    return {{matrix.entry(), product}, [tree] { return tree->memory(); }};
+  const auto stored = [&]<class S>(const auto& tree) -> StoredTree {
+    return {{matrix.entry(), std::shared_ptr<const LinearOperator<S>>(tree)},
+            [tree] { return tree->memory(); }};
   };
   if (matrix.is_defined()) {
     if (is_dynamic()) {
@@ -94,15 +94,20 @@ StoredTree StorageOption::store_as_tree(const AnyMatrix& matrix, const NodeChoic
                                               "--storage hisparse for those of a definition");
     }
     return matrix.visit_defined([&]<class S>(const DefinedMatrix<S>& m) {
-      const auto tree = std::make_shared<DefinedTree<S>>(m, choice.nodes, device);
-      return stored.template operator()<S>(tree, tree);
+      return stored.template operator()<S>(
+          std::make_shared<DefinedTree<S>>(m, choice.nodes, device));
     });
   }
-  return matrix.visit([&]<class E>(const CsrMatrix<E>& m) {
+  return matrix.visit([&]<class E>(const CsrMatrix<E>& m) -> StoredTree {
     using S = vector_scalar_t<E>;
     const auto tree = std::make_shared<HierarchicalMatrix<E>>(m, choice.nodes, device);
-    if (!is_dynamic()) return stored.template operator()<S>(tree, tree);
-    return stored.template operator()<S>(std::make_shared<DynamicProduct<E>>(*tree), tree);
+    if (!is_dynamic()) return stored.template operator()<S>(tree);
+    const auto product = std::make_shared<DynamicProduct<E>>(*tree);
+    return {{matrix.entry(), std::shared_ptr<const LinearOperator<S>>(product)}, [tree, product] {
+              HierarchicalMemory memory = tree->memory();
+              memory.workspaces += product->bytes_of_queues();
+              return memory;
+            }};
   });
 }
 

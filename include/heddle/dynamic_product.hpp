@@ -48,8 +48,9 @@ class HEDDLE_EXPORT DynamicProduct final : public LinearOperator<vector_scalar_t
   }
 
   /// Takes another matrix of these rows, columns and device, such as an edited one: its first
-  /// product takes as long as any, since no schedule is made. Throws `Error`: size_mismatch for
-  /// others, memory where larger queues do not fit.
+  /// product takes as long as any, since no schedule is made. Solvers that were given this product
+  /// keep the matrix before. Throws `Error`: size_mismatch for other sizes, usage for another
+  /// device, memory where larger queues do not fit.
   void set_matrix(const HierarchicalMatrix<E>& matrix) {
     if (matrix.rows() != matrix_.rows() || matrix.columns() != matrix_.columns()) {
       throw Error(ErrorKind::size_mismatch,
@@ -81,7 +82,12 @@ class HEDDLE_EXPORT DynamicProduct final : public LinearOperator<vector_scalar_t
     return std::make_shared<DynamicProduct>(matrix_, is_adjoint_);
   }
   /// Bytes of the queues, on a GPU.
-  long long bytes_of_queues() const { return product_->bytes_of_queues(); }
+  long long bytes_of_queues() const {
+    if constexpr (has_cuda) {
+      if (const auto there = scheduler()) return there->bytes();
+    }
+    return 0;
+  }
   /// The scheduler of a GPU; null on a CPU.
   std::shared_ptr<cuda::TaskScheduler> scheduler() const { return product_->on_gpu(); }
   /// The tree, both fields, and y a second time.
@@ -116,7 +122,6 @@ class HEDDLE_EXPORT DynamicProduct final : public LinearOperator<vector_scalar_t
     virtual void set_matrix(const HierarchicalMatrix<E>& matrix) = 0;
     virtual void run(S alpha, const FieldView<const S>& x, S beta, const FieldView<S>& y,
                      const Stream& stream) const = 0;
-    virtual long long bytes_of_queues() const = 0;
     virtual std::shared_ptr<cuda::TaskScheduler> on_gpu() const = 0;
   };
   template <TreeForm form>
@@ -144,7 +149,6 @@ class HEDDLE_EXPORT DynamicProduct final : public LinearOperator<vector_scalar_t
       product.rows_of_y = y.size;
       scheduler.run(product, stream);
     }
-    long long bytes_of_queues() const override { return scheduler.bytes_of_queues(); }
     std::shared_ptr<cuda::TaskScheduler> on_gpu() const override { return scheduler.on_gpu(); }
 
     TreeScheduler<TreeProductOperation<E, S, form>> scheduler;

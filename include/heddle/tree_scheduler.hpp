@@ -79,14 +79,6 @@ class TreeScheduler {
 
   /// Null on a CPU.
   const std::shared_ptr<cuda::TaskScheduler>& on_gpu() const { return on_gpu_; }
-  const Device& device() const { return device_; }
-  /// Bytes of the queues, on a GPU.
-  long long bytes_of_queues() const {
-    if constexpr (has_cuda) {
-      if (on_gpu_) return on_gpu_->bytes();
-    }
-    return 0;
-  }
 
  private:
   template <class E>

@@ -11,6 +11,7 @@
 #include "heddle/hierarchical_jacobi.hpp"
 #include "heddle/lsmr.hpp"
 #include "hierarchical/absolute_row_sums.hpp"
+#include "hierarchical/edited_products.hpp"
 #include "hierarchical/trees.hpp"
 #include "support/expect_error.hpp"
 #include "support/few_entries.hpp"
@@ -69,22 +70,7 @@ TEST(DynamicProduct, IsSolvedWith) {
   EXPECT_EQ(tree.memory().schedule, 0);
 }
 
-TEST(DynamicProduct, TakesEditedMatrices) {
-  using E = complex<double>;
-  Seed seed(85);
-  const CsrMatrix<E> matrix = random_positive_definite_matrix<E>(300, 5, seed.generator);
-  HierarchicalMatrix<E> tree(matrix, 16, Device::cpu(3));
-  DynamicProduct<E> product(tree);
-  auto map = map_of(matrix);
-  for (int round = 0; round < 5; ++round) {
-    tree = tree.edited(random_edits<EditBatch, E>(300, 300, 200, map, seed.generator));
-    product.set_matrix(tree);
-    expect_products<E, double>(product, matrix_of(300, 300, map), seed.generator);
-  }
-  expect_error(ErrorKind::size_mismatch,
-               "a dynamic product takes another matrix of the same rows and columns",
-               [&] { product.set_matrix(HierarchicalMatrix<E>(300, 299)); });
-}
+TEST(DynamicProduct, TakesEditedMatrices) { expect_products_of_edits(Device::cpu(3)); }
 
 TEST(DynamicProduct, MultipliesByEmptyAndSharedTrees) {
   using E = real<double>;

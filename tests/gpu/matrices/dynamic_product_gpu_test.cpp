@@ -9,6 +9,7 @@
 #include "heddle/dynamic_product.hpp"
 #include "heddle/hierarchical_jacobi.hpp"
 #include "hierarchical/absolute_row_sums.hpp"
+#include "hierarchical/edited_products.hpp"
 #include "hierarchical/trees.hpp"
 #include "support/expect_error.hpp"
 #include "support/gpu.hpp"
@@ -127,22 +128,7 @@ TEST_F(DynamicProductOnGpu, IsSolvedWith) {
                [&] { solver.enqueue(b.view(), x.view(), &report); });
 }
 
-TEST_F(DynamicProductOnGpu, TakesEditedMatrices) {
-  using E = complex<double>;
-  Seed seed(85);
-  const CsrMatrix<E> matrix = random_positive_definite_matrix<E>(300, 5, seed.generator);
-  HierarchicalMatrix<E> tree(matrix, 16, device);
-  DynamicProduct<E> product(tree);
-  auto map = map_of(matrix);
-  for (int round = 0; round < 5; ++round) {
-    tree = tree.edited(random_edits<EditBatch, E>(300, 300, 200, map, seed.generator));
-    product.set_matrix(tree);
-    expect_products<E, double>(product, matrix_of(300, 300, map), seed.generator);
-  }
-  expect_error(ErrorKind::size_mismatch,
-               "a dynamic product takes another matrix of the same rows and columns",
-               [&] { product.set_matrix(HierarchicalMatrix<E>(300, 299)); });
-}
+TEST_F(DynamicProductOnGpu, TakesEditedMatrices) { expect_products_of_edits(device); }
 
 TYPED_TEST(DynamicProductsOnGpu, AUsersOperationSumsRows) {
   using E = TypeParam;
