@@ -41,7 +41,7 @@ class PaperMatrices : public testing::TestWithParam<PaperMatrix> {};
 
 TEST_P(PaperMatrices, HaveTheSizesAndRatiosOfThePaper) {
   const PaperMatrix& theirs = GetParam();
-  if (theirs.rows > 40'000) HEDDLE_DEEP_CHECK_ONLY();
+  if (theirs.rows > 20'000) HEDDLE_DEEP_CHECK_ONLY();
   const Problem problem = make_problem(problem_named(theirs));
   EXPECT_EQ(problem.matrix.rows(), theirs.rows);
   EXPECT_EQ(problem.matrix.entries(), theirs.entries);
@@ -58,7 +58,7 @@ TEST_P(PaperMatrices, HaveTheSizesAndRatiosOfThePaper) {
 
 TEST_P(PaperMatrices, HaveSymmetricPatternsWithADiagonal) {
   const PaperMatrix& theirs = GetParam();
-  if (theirs.rows > 40'000) HEDDLE_DEEP_CHECK_ONLY();
+  if (theirs.rows > 20'000) HEDDLE_DEEP_CHECK_ONLY();
   const std::vector<Index> lengths = row_lengths(wanted_statistics(theirs), 5);
   const auto pattern = lattice_with_lengths(lengths, theirs.dimensions);
   std::vector<std::vector<Index>> rows(lengths.size());

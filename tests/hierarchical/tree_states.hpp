@@ -177,8 +177,9 @@ void expect_sums(const std::vector<StatedMatrix<E>>& of_a,
 /// Tests every state of matrices of all shapes on a device.
 template <class E>
 void expect_states_of_all_shapes(const Device& device, Generator& generator) {
+  constexpr Index max_rows = HEDDLE_TEST_QUICK_CHECK ? 300 : 1000;
   for (const Pattern& pattern : tree_patterns(generator)) {
-    if (pattern.rows > 1000) continue;
+    if (pattern.rows > max_rows) continue;
     SCOPED_TRACE(testing::Message() << pattern.rows << " x " << pattern.columns);
     const CsrMatrix<E> matrix = random_matrix_of<E>(pattern, generator);
     const NodeLayout nodes = random_between(0, 1, generator) == 0 ? NodeLayout(4, 30) : 64;
