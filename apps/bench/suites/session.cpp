@@ -131,8 +131,8 @@ namespace {
 /// Problems for the table of the suite `pjds`: row lengths like those of the paper's matrices.
 bool is_like_those_of_pjds(const ProblemName& problem, bool quick) {
   if (quick) return problem.name == "surface-2562" || problem.name == "solid-1016";
-  static constexpr std::array<std::string_view, 5> names = {
-      "surface-543524", "cage-250000", "diffusion-180000", "filter-169410", "stiffness-60000"};
+  static constexpr std::array<std::string_view, 4> names = {"surface-543524", "cage-250000",
+                                                            "diffusion-180000", "stiffness-60000"};
   return std::find(names.begin(), names.end(), problem.name) != names.end();
 }
 
