@@ -2,9 +2,11 @@
 
 #include <cstddef>
 #include <cub/device/device_radix_sort.cuh>
+#include <cub/device/device_reduce.cuh>
 #include <cub/device/device_scan.cuh>
 
 #include "cuda_call.hpp"
+#include "device_value.hpp"
 #include "unset_array.hpp"
 
 namespace heddle::cuda {
@@ -27,6 +29,10 @@ std::size_t sum(void* work, std::size_t bytes, Offset* values, Offset count, con
         "cub::DeviceScan::ExclusiveSum");
   return bytes;
 }
+
+struct LargerNumber {
+  __device__ double operator()(double a, double b) const { return fmax(a, b); }
+};
 
 }  // namespace
 
@@ -59,6 +65,21 @@ void exclusive_sum(Offset* values, Offset count, const Device& device) {
   const OnGpu here(device.stream());
   UnsetArray<std::byte> work(sum(nullptr, 0, values, count, device.stream()), device);
   sum(work.data(), work.size(), values, count, device.stream());
+}
+
+double largest_of(const double* numbers, Offset count, const Device& device) {
+  const OnGpu here(device.stream());
+  UnsetArray<double> largest(1, device);
+  std::size_t bytes = 0;
+  const auto reduce = [&](void* work) {
+    check(cub::DeviceReduce::Reduce(work, bytes, numbers, largest.data(), count, LargerNumber{},
+                                    0.0, device.stream().queue),
+          "cub::DeviceReduce::Reduce");
+  };
+  reduce(nullptr);
+  UnsetArray<std::byte> work(bytes, device);
+  reduce(work.data());
+  return read_value(largest.data(), device);
 }
 
 }  // namespace heddle::cuda

@@ -1,4 +1,4 @@
-// Sorts and sums over arrays in a GPU's memory; the one place that compiles CUB.
+// Sorts, sums and the largest number of arrays in a GPU's memory; the one place that compiles CUB.
 #pragma once
 
 #include "heddle/entries/slots.hpp"
@@ -26,5 +26,8 @@ long long sort_bytes(Offset count, const Stream& stream);
 
 /// Each of `count` (below 2^32) values becomes the sum of those before it.
 void exclusive_sum(Offset* values, Offset count, const Device& device);
+
+/// The largest of `count` (below 2^63) numbers and 0, without those that are NaN.
+double largest_of(const double* numbers, Offset count, const Device& device);
 
 }  // namespace heddle::cuda

@@ -58,7 +58,6 @@ LevelValues<S>::LevelValues(const heddle::detail::SlicedOperator<S>& matrix, con
       source_(source),
       device_(matrix.device()),
       values_(levels.size()),
-      largest_(1, device_),
       doubts_(device_.stream()) {
   *doubts_ = {.singular = matrix_.rows()};
   const auto components = level_patterns::components_of(levels.front()->entry.tiles.component_of);

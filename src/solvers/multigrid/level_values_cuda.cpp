@@ -4,6 +4,7 @@
 
 #include "base/device_cuda.hpp"
 #include "base/returned_memory_cuda.hpp"
+#include "base/sort_cuda.hpp"
 #include "solvers/operators/spectrum.hpp"
 #include "solvers/tiles/level_spectrum.hpp"
 
@@ -74,9 +75,7 @@ void LevelValues<S>::find_norms(std::size_t number) {
   const Index count = own.matrix.pattern.rows;
   const auto n = static_cast<std::size_t>(count);
   // A power of two near the largest energy, so that squares stay in range.
-  double largest = 0;
-  find_largest(own.energies.data(), count, largest_.data(), stream);
-  heddle::detail::copy_bytes(&largest, largest_.data(), sizeof largest, stream);
+  const double largest = largest_of(own.energies.data(), count, device_);
   norms_ = {};
   norms_ = {UnsetArray<double>(own.matrix.pattern.column.size(), device_),
             UnsetArray<double>(n, device_), UnsetArray<unsigned char>(n, device_)};

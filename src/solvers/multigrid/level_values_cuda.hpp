@@ -147,7 +147,6 @@ class LevelValues {
   Array<double> candidates_;  // for the last level's rows
   DeviceNorms norms_;
   PinnedBuffer arriving_;
-  Array<double> largest_;      // a number that the host asks for
   long long staged_sums_ = 0;  // bytes
   Array<double> sums_;         // sums of the pieces of a product
   Mapped<RefreshDoubts> doubts_;

@@ -1,28 +1,10 @@
 #include "setup_values_cuda.hpp"
 
-#include <algorithm>
-
 #include "solvers/tiles/row_team_cuda.cuh"
 
 namespace heddle::cuda {
 
 namespace tile_values {
-
-/// Largest number of each block's share. Numbers that are not negative are ordered as their bits.
-__global__ void __launch_bounds__(threads)
-    find_largest_of_shares(const double* numbers, Offset count, double* largest) {
-  double most = 0;
-  for (Offset i = Offset(blockIdx.x) * threads + threadIdx.x; i < count;
-       i += Offset(gridDim.x) * threads) {
-    most = fmax(most, numbers[i]);
-  }
-  for (int distance = 16; distance > 0; distance /= 2) {
-    most = fmax(most, __shfl_xor_sync(0xffffffffu, most, distance));
-  }
-  if (threadIdx.x % 32 != 0) return;
-  atomicMax(reinterpret_cast<unsigned long long*>(largest),
-            static_cast<unsigned long long>(__double_as_longlong(most)));
-}
 
 template <Ring R>
 void orthonormalize_over(const device::TentativeRows& rows, const Stream& stream) {
@@ -85,18 +67,6 @@ void find_norms(const device::NormRows& rows, double length, const Stream& strea
                             [=] __device__(const tile_values::RowTeam& team, Index row, int) {
                               device::norms_of_row(team, rows, row);
                             });
-}
-
-void find_largest(const double* numbers, Offset count, double* largest, const Stream& stream) {
-  constexpr Offset max_blocks = 1024;
-  const OnGpu here(stream);
-  check(cudaMemsetAsync(largest, 0, sizeof(double), stream.queue), "cudaMemsetAsync");
-  const Offset wanted = (count + tile_values::threads - 1) / tile_values::threads;
-  if (wanted == 0) return;
-  tile_values::find_largest_of_shares<<<static_cast<unsigned>(std::min(wanted, max_blocks)),
-                                        tile_values::threads, 0, stream.queue>>>(numbers, count,
-                                                                                 largest);
-  check(cudaGetLastError(), "the launch of a kernel");
 }
 
 void find_reach(const device::ReachRows& rows, int ring, double length, double* reach,

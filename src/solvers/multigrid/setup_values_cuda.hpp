@@ -47,8 +47,6 @@ void put_motions(const double* points, Offset count, const heddle::detail::Rigid
 
 /// `length`: the mean length of the matrix's rows.
 void find_norms(const device::NormRows& rows, double length, const Stream& stream);
-/// Writes the largest of numbers that are 0 or more to `*largest`, in the GPU's memory.
-void find_largest(const double* numbers, Offset count, double* largest, const Stream& stream);
 /// Computes the row sums that later ones are compared with.
 void find_reach(const device::ReachRows& rows, int ring, double length, double* reach,
                 const Stream& stream);
