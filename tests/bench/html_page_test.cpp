@@ -74,8 +74,8 @@ TEST(HtmlPage, TakesRunsWithLittleInThem) {
   record.entry = "real";
   record.precision = "double";
   record.quantity = "product";
-  for (const char* suite :
-       {"product", "solver", "right-hand-sides", "layouts", "setup", "scaling", "an&other"}) {
+  for (const char* suite : {"product", "solver", "right-hand-sides", "layouts", "setup", "scaling",
+                            "primitives", "an&other"}) {
     record.suite = suite;
     run.records = {record};
     EXPECT_EQ(fault_of(html_page(run)), "") << suite;

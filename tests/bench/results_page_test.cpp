@@ -64,7 +64,7 @@ TEST(ResultsPage, TakesRunsWithLittleInThem) {
   Record record;
   record.problem = "lone";
   for (const char* suite :
-       {"product", "solver", "right-hand-sides", "layouts", "scaling", "another"}) {
+       {"product", "solver", "right-hand-sides", "layouts", "scaling", "primitives", "another"}) {
     record.suite = suite;
     run.records = {record};
     EXPECT_NE(results_page({run}).find("| lone"), std::string::npos) << suite;

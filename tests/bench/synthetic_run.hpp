@@ -265,6 +265,16 @@ inline Run synthetic_run() {
     assembly.candidates.push_back(candidate);
   }
   run.records.push_back(assembly);
+
+  Record list = synthetic_record({"vectors-1000000", "real", "double", 1'000'000, 1, 8, 8},
+                                 "primitives", "list");
+  for (const bool repeats : {false, true}) {
+    list.candidates.push_back(synthetic_candidate(
+        list, repeats ? Role::peer : Role::chosen, repeats ? "CUB" : "Heddle",
+        repeats ? "DeviceSelect" : "take_number", repeats ? 9e-6 : 8e-6, run.bandwidth));
+    list.candidates.back().repeats = repeats;
+  }
+  run.records.push_back(list);
   return run;
 }
 

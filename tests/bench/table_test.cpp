@@ -98,7 +98,7 @@ TEST(Table, TakesRunsWithLittleInThem) {
   record.suite = "another";
   record.problem = "lone";
   for (const char* suite : {"product", "solver", "right-hand-sides", "layouts", "setup", "scaling",
-                            "pjds", "another"}) {
+                            "pjds", "primitives", "another"}) {
     record.suite = suite;
     run.records = {record};
     if (record.suite != "setup") {

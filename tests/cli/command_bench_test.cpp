@@ -166,6 +166,7 @@ TEST_F(Bench, NamesWhatThereIs) {
       {{"--suite", "speed"},
        "there are: product, solver, right-hand-sides, layouts, setup, scaling"},
       {{"--problem", "cube"}, "surface-34834"},
+      {{"--suite", "primitives"}, "the suite primitives needs a GPU: --device cuda"},
       {{"--device", "tpu"}, "there are: cpu, cuda, cuda:N, auto"},
       {{"--plan", "C=99"}, "C=99"},
       {{"--matrices", "nowhere"}, "nowhere"},

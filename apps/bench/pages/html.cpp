@@ -79,6 +79,7 @@ std::vector<Column> columns() {
       {"cold of limit",
        [](R, C c) { return text_or_nothing(c.cold_of_bandwidth, readable_percent); }},
       {"error", [](R, C c) { return text_or_nothing(c.error, readable_error); }},
+      {"same bits", [](R, C c) { return c.repeats ? std::string(*c.repeats ? "yes" : "no") : ""; }},
       {"memory",
        [](R, C c) {
          return text_or_nothing(c.memory_bytes, [](long long bytes) {

@@ -255,6 +255,9 @@ std::string figures_of(const Run& run, const Suite& suite) {
   if (suite.name == "setup") return matrix_table("Median of each step", step_matrix(suite.records));
   if (suite.name == "assembly") return matrix_table("Median", step_matrix(suite.records));
   if (suite.name == "pjds") return matrix_table(pjds_columns, pjds_table(suite.records));
+  if (suite.name == "primitives") {
+    return matrix_table(primitives_columns, primitives_matrix(suite.records));
+  }
   if (suite.name == "hierarchical") {
     std::string html;
     for (const TitledMatrix& table : hierarchical_tables(suite.records)) {

@@ -200,6 +200,9 @@ std::string section(const Run& run) {
     } else if (suite.name == "pjds") {
       text +=
           std::string(pjds_columns) + ".\n\n" + markdown_of("problem", pjds_table(suite.records));
+    } else if (suite.name == "primitives") {
+      text += std::string(primitives_columns) + ".\n\n" +
+              markdown_of("primitive", primitives_matrix(suite.records));
     } else if (suite.name == "scaling") {
       text += scaling(suite, run);
     } else {

@@ -237,6 +237,7 @@ std::string what_columns_mean(const Suite& suite, const Run& run) {
   }
   if (suite.name == "hierarchical") return "hisparse: a tree with nodes of d x d";
   if (suite.name == "pjds") return pjds_columns;
+  if (suite.name == "primitives") return primitives_columns;
   if (suite.name == "solver") {
     return "time of one iteration; " + plans +
            "; x: times as fast as the best peer; solve: iterations and time to the tolerance (" +
@@ -292,6 +293,8 @@ void print_table(const Run& run, std::ostream& out) {
       }
     } else if (suite.name == "pjds") {
       print_matrix("  problem", pjds_table(suite.records), out);
+    } else if (suite.name == "primitives") {
+      print_matrix("  primitive", primitives_matrix(suite.records), out);
     } else if (suite.name == "solver") {
       print_solvers(suite, out);
     } else if (suite.name == "right-hand-sides") {

@@ -69,6 +69,8 @@ void find_operations(CuBlasOperations<T>& operations, const SharedLibrary& libra
   library.find(operations.nrm2, ("cublas" + std::string(nrm2) + "_v2").c_str());
   library.find(operations.gemv, (prefix + "gemv_v2").c_str());
   library.find(operations.dgmm, (prefix + "dgmm").c_str());
+  library.find(operations.gemm, (prefix + "gemm_v2").c_str());
+  library.find(operations.gemm_strided_batched, (prefix + "gemmStridedBatched").c_str());
 }
 
 // Functions found by name have the types that the header declares.
@@ -81,6 +83,9 @@ static_assert(
 static_assert(
     std::is_same_v<decltype(&cublasCgemv_v2), decltype(CuBlasOperations<cuComplex>::gemv)>);
 static_assert(std::is_same_v<decltype(&cublasCdgmm), decltype(CuBlasOperations<cuComplex>::dgmm)>);
+static_assert(std::is_same_v<decltype(&cublasDgemm_v2), decltype(CuBlasOperations<double>::gemm)>);
+static_assert(std::is_same_v<decltype(&cublasZgemmStridedBatched),
+                             decltype(CuBlasOperations<cuDoubleComplex>::gemm_strided_batched)>);
 
 CuBlas open_cublas() {
   const SharedLibrary library("HEDDLE_CUBLAS", {"libcublas.so.13", "libcublas.so.12"});
@@ -94,6 +99,8 @@ CuBlas open_cublas() {
   library.find(c.set_workspace, "cublasSetWorkspace_v2");
   library.find(c.set_pointer_mode, "cublasSetPointerMode_v2");
   library.find(c.status_name, "cublasGetStatusName");
+  library.find(c.factor, "cublasDgetrfBatched");
+  library.find(c.invert, "cublasDgetriBatched");
   find_operations(c.of_float, library, 'S', "dot", "Snrm2");
   find_operations(c.of_double, library, 'D', "dot", "Dnrm2");
   find_operations(c.of_complex_float, library, 'C', "dotc", "Scnrm2");

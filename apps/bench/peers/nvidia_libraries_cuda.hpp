@@ -91,6 +91,14 @@ struct CuBlasOperations {
   /// Scales the rows of `a` by the numbers x.
   cublasStatus_t (*dgmm)(cublasHandle_t, cublasSideMode_t, int rows, int columns, const T* a, int,
                          const T* x, int, T* c, int);
+  cublasStatus_t (*gemm)(cublasHandle_t, cublasOperation_t, cublasOperation_t, int m, int n, int k,
+                         const T* alpha, const T* a, int, const T* b, int, const T* beta, T* c,
+                         int);
+  cublasStatus_t (*gemm_strided_batched)(cublasHandle_t, cublasOperation_t, cublasOperation_t,
+                                         int m, int n, int k, const T* alpha, const T* a, int,
+                                         long long stride_of_a, const T* b, int,
+                                         long long stride_of_b, const T* beta, T* c, int,
+                                         long long stride_of_c, int count);
 };
 
 struct CuBlas {
@@ -102,6 +110,8 @@ struct CuBlas {
   decltype(&cublasSetWorkspace_v2) set_workspace;
   decltype(&cublasSetPointerMode_v2) set_pointer_mode;
   decltype(&cublasGetStatusName) status_name;
+  decltype(&cublasDgetrfBatched) factor;
+  decltype(&cublasDgetriBatched) invert;
 
   CuBlasOperations<float> of_float;
   CuBlasOperations<double> of_double;

@@ -4,6 +4,8 @@
 #include <array>
 #include <cmath>
 #include <functional>
+#include <numeric>
+#include <span>
 #include <utility>
 
 #include "heddle/tools/random_field.hpp"
@@ -271,6 +273,30 @@ void add_meshes(std::vector<ProblemName>& all) {
   }
 }
 
+void add_vectors(std::vector<ProblemName>& all) {
+  for (const Index rows : {65'536, 1'000'000}) {
+    all.push_back(
+        {"vectors-" + std::to_string(rows), EntryKind::real, Precision::double_precision, rows});
+    all.back().primitives = true;
+    all.back().row_length = 1;
+    all.back().quick = rows == 65'536;
+  }
+}
+
+/// A diagonal matrix of ones, for suites that take only its rows.
+Problem make_vectors(const ProblemName& problem) {
+  const auto rows = static_cast<std::size_t>(problem.rows);
+  Array<Offset> offsets(rows + 1);
+  Array<Index> column(rows);
+  std::iota(offsets.begin(), offsets.end(), 0);
+  std::iota(column.begin(), column.end(), 0);
+  AnyMatrix matrix(CsrMatrix<real<double>>(
+      problem.rows, problem.rows, std::move(offsets), std::move(column),
+      Array<double>(std::span<const double>(std::vector<double>(rows, 1)))));
+  std::vector<double> x = random_x(matrix);
+  return {.name = problem.name, .matrix = std::move(matrix), .plans = {}, .x = std::move(x)};
+}
+
 }  // namespace
 
 std::vector<ProblemName> problems() {
@@ -317,12 +343,14 @@ std::vector<ProblemName> problems() {
   });
   add_meshes(all);
   for (ProblemName& problem : hierarchical_problems()) all.push_back(std::move(problem));
+  add_vectors(all);
   return all;
 }
 
 Problem make_problem(const ProblemName& problem, const Device& device) {
   if (problem.assembly) return make_mesh_problem(problem);
   if (problem.hierarchical) return make_hierarchical_problem(problem);
+  if (problem.primitives) return make_vectors(problem);
   const std::unique_ptr<Pattern> pattern = pattern_of(problem);
   AnyMatrix matrix = problem.precision == Precision::single_precision
                          ? matrix_of<float>(problem.entry, *pattern)

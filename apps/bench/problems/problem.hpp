@@ -40,11 +40,12 @@ struct ProblemName {
   bool assembly = false;      // only in the suite `assembly`
   bool hierarchical = false;  // only in the suite `hierarchical`
   bool edits_only = false;    // only for that suite's edits and conversions
+  bool primitives = false;    // only in the suite `primitives`
   double row_length = 0;      // approximate entries per row
 };
 
-/// All problems, small ones first, those of the suites `scaling`, `assembly` and `hierarchical`
-/// last.
+/// All problems, small ones first, those of the suites `scaling`, `assembly`, `hierarchical` and
+/// `primitives` last.
 std::vector<ProblemName> problems();
 /// Makes the same matrix on every machine and for any number of threads. `plans` are those for the
 /// device.

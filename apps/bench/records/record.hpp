@@ -33,6 +33,7 @@ struct Candidate {
   std::optional<double> memory_ratio;     // to CSR of the same entries
   std::optional<double> of_product;       // median over that of a product with the same matrix
   std::optional<double> products_to_pay;  // after which a new order of values has paid for itself
+  std::optional<bool> repeats;            // further runs left the same bits
 
   // Results of a solve to the tolerance of the record.
   std::optional<long long> iterations;

@@ -17,15 +17,16 @@ namespace {
 struct SuiteTitle {
   std::string_view name, title;
 };
-constexpr std::array<SuiteTitle, 9> suite_titles = {{{"product", "Products"},
-                                                     {"solver", "Solvers"},
-                                                     {"right-hand-sides", "Right-hand sides"},
-                                                     {"layouts", "Layouts"},
-                                                     {"setup", "Setting up"},
-                                                     {"scaling", "Scaling"},
-                                                     {"assembly", "Assembly"},
-                                                     {"hierarchical", "Hierarchical storage"},
-                                                     {"pjds", "ELLPACK-R and pJDS"}}};
+constexpr std::array<SuiteTitle, 10> suite_titles = {{{"product", "Products"},
+                                                      {"solver", "Solvers"},
+                                                      {"right-hand-sides", "Right-hand sides"},
+                                                      {"layouts", "Layouts"},
+                                                      {"setup", "Setting up"},
+                                                      {"scaling", "Scaling"},
+                                                      {"assembly", "Assembly"},
+                                                      {"hierarchical", "Hierarchical storage"},
+                                                      {"pjds", "ELLPACK-R and pJDS"},
+                                                      {"primitives", "Primitives of a GPU"}}};
 
 /// The position of `value` in `values`; appends it where it is missing.
 std::size_t place_of(const std::string& value, std::vector<std::string>& values) {
@@ -210,6 +211,22 @@ Matrix step_matrix(const std::vector<const Record*>& records) {
         text += ", pays after " + readable_ratio(*candidate.products_to_pay);
       }
       matrix.put(problem_of(*record) + ": " + who(candidate), record->quantity, text);
+    }
+  }
+  return matrix;
+}
+
+Matrix primitives_matrix(const std::vector<const Record*>& records) {
+  Matrix matrix;
+  for (const Record* record : records) {
+    const std::string line = problem_of(*record) + ": " + record->quantity;
+    matrix.put_line(line);
+    for (const Candidate& candidate : record->candidates) {
+      if (!candidate.seconds) continue;
+      std::string text = readable_seconds(candidate.seconds->median);
+      if (candidate.role == Role::peer) text += " " + candidate.method;
+      if (!candidate.repeats.value_or(true)) text += ", bits vary";
+      matrix.put(line, candidate.library, text);
     }
   }
   return matrix;

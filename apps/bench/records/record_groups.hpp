@@ -80,5 +80,9 @@ Matrix memory_matrix(const std::vector<const Record*>& records);
 Matrix time_matrix(const std::vector<const Record*>& records);
 /// Setup: medians, with a line for each problem and candidate, and a column per step.
 Matrix step_matrix(const std::vector<const Record*>& records);
+/// Primitives: medians, with a line for each record and a column per library.
+Matrix primitives_matrix(const std::vector<const Record*>& records);
+inline constexpr const char* primitives_columns =
+    "median of each; bits vary: further runs left other bits";
 
 }  // namespace heddle::bench

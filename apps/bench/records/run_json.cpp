@@ -76,6 +76,7 @@ json to_json(const Candidate& candidate) {
   put_number("memory_ratio", candidate.memory_ratio);
   put_number("of_product", candidate.of_product);
   put_number("products_to_pay", candidate.products_to_pay);
+  if (candidate.repeats) object["repeats"] = *candidate.repeats;
   put_count("iterations", candidate.iterations);
   put_number("solve_seconds", candidate.solve_seconds);
   put_number("residual", candidate.residual);
@@ -147,10 +148,26 @@ Role role_of(const Object& object) {
 }
 
 Candidate read_candidate(const Object& object) {
-  object.check_keys({"role", "library", "method", "seconds", "cold", "of_bandwidth",
-                     "cold_of_bandwidth", "error", "memory_bytes", "memory_ratio", "of_product",
-                     "products_to_pay", "iterations", "solve_seconds", "residual", "status",
-                     "history", "history_at", "failure"});
+  object.check_keys({"role",
+                     "library",
+                     "method",
+                     "seconds",
+                     "cold",
+                     "of_bandwidth",
+                     "cold_of_bandwidth",
+                     "error",
+                     "memory_bytes",
+                     "memory_ratio",
+                     "of_product",
+                     "products_to_pay",
+                     "repeats",
+                     "iterations",
+                     "solve_seconds",
+                     "residual",
+                     "status",
+                     "history",
+                     "history_at",
+                     "failure"});
   const auto number = [&](const char* key) {
     return object.has(key) ? std::optional(object.number(key)) : std::nullopt;
   };
@@ -176,6 +193,7 @@ Candidate read_candidate(const Object& object) {
   candidate.memory_ratio = number("memory_ratio");
   candidate.of_product = number("of_product");
   candidate.products_to_pay = number("products_to_pay");
+  if (object.has("repeats")) candidate.repeats = object.boolean("repeats");
   candidate.iterations = count("iterations");
   candidate.solve_seconds = number("solve_seconds");
   candidate.residual = number("residual");

@@ -141,15 +141,16 @@ bool is_like_those_of_pjds(const ProblemName& problem, bool quick) {
 bool fits(std::string_view suite, const ProblemName& problem) {
   if (suite == "pjds") {
     return problem.precision == Precision::double_precision && !problem.scaling &&
-           !problem.edits_only;
+           !problem.edits_only && !problem.primitives;
   }
   if (suite == "right-hand-sides" && problem.entry == EntryKind::complex) return false;
   return problem.scaling == (suite == "scaling") && problem.assembly == (suite == "assembly") &&
-         problem.hierarchical == (suite == "hierarchical");
+         problem.hierarchical == (suite == "hierarchical") &&
+         problem.primitives == (suite == "primitives");
 }
 
 bool takes(std::string_view suite, const ProblemName& problem, const Device& device, bool quick) {
-  if (!fits(suite, problem)) return false;
+  if (!fits(suite, problem) || (suite == "primitives" && !device.on_gpu())) return false;
   if (quick && (!problem.quick || problem.many_times_cache)) return false;
   if (suite == "pjds") return is_like_those_of_pjds(problem, quick);
   if (suite == "solver" || suite == "right-hand-sides") {

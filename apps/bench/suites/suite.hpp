@@ -19,9 +19,9 @@
 
 namespace heddle::bench {
 
-inline constexpr std::array<std::string_view, 9> suite_names = {
+inline constexpr std::array<std::string_view, 10> suite_names = {
     "product", "solver",   "right-hand-sides", "layouts", "setup",
-    "scaling", "assembly", "hierarchical",     "pjds"};
+    "scaling", "assembly", "hierarchical",     "pjds",    "primitives"};
 
 struct Settings {
   Device device = Device::cpu();
@@ -120,6 +120,9 @@ void assembly_suite(Session& session, const Problem& problem);
 void hierarchical_suite(Session& session, const Problem& problem);
 /// Also in single precision, if the problem is in double.
 void pjds_suite(Session& session, const Problem& problem);
+/// On a GPU, in both precisions and for vectors of the problem's rows. Throws `Error` (unsupported)
+/// in builds without CUDA.
+void primitives_suite(Session& session, const Problem& problem);
 
 /// y = A x by all libraries, by Heddle also under the plans of `texts`, warm and, on request, cold:
 /// the work of `product_suite`, `scaling_suite` and `assembly_suite`.

@@ -23,6 +23,8 @@ struct TimedWay {
   std::function<double()> error = {};  // error of the last run's result, if it is checked
   Queue prepare = {};                  // called before that run
   bool on_host = false;                // waits for the host, so no graph can hold it
+  /// The last run's result, if further runs are to be compared with it.
+  std::function<std::vector<double>()> result = {};
 };
 
 /// Work for a way that is `on_host`: the queued work, and the wait for it.

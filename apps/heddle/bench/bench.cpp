@@ -126,6 +126,7 @@ void run_suite(Session& session, const std::string& suite, const bench::Problem&
   if (suite == "assembly") bench::assembly_suite(session, problem);
   if (suite == "pjds") bench::pjds_suite(session, problem);
   if (suite == "hierarchical") bench::hierarchical_suite(session, problem);
+  if (suite == "primitives") bench::primitives_suite(session, problem);
   if (suite == "scaling") bench::scaling_suite(session, problem, step.name.starts_with("length-"));
 }
 

@@ -16,7 +16,7 @@ void add_bench_options(CLI::App& command, BenchOptions& options) {
   };
   repeatable("--suite", options.suites,
              "product, solver, right-hand-sides, layouts, setup, scaling, assembly, "
-             "hierarchical or pjds; default: all; may be repeated",
+             "hierarchical, pjds or primitives; default: all; may be repeated",
              "NAME");
   repeatable("--problem", options.problems,
              "measure only this problem of those that --list shows; may be repeated", "NAME");

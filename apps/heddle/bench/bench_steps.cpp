@@ -60,7 +60,9 @@ std::vector<BenchStep> steps_of_folder(const Options& options) {
     if (!file.is_regular_file(gone)) continue;  // opening a pipe would block
     BenchStep step{file.path().filename().string(), {}, path, {}, 20};
     for (const std::string& suite : chosen_suites(options)) {
-      if (suite != "scaling" && suite != "assembly") step.suites.push_back(suite);
+      if (suite != "scaling" && suite != "assembly" && suite != "primitives") {
+        step.suites.push_back(suite);
+      }
     }
     if (!step.suites.empty()) steps.push_back(std::move(step));
   }
@@ -112,6 +114,9 @@ std::vector<BenchStep> steps_of(const Options& options, const Device& device) {
     for (BenchStep& step : generated_steps(options, device)) steps.push_back(std::move(step));
   }
   if (steps.empty()) {
+    if (options.suites == std::vector<std::string>{"primitives"} && !device.on_gpu()) {
+      throw Error(ErrorKind::usage, "the suite primitives needs a GPU: --device cuda");
+    }
     throw Error(ErrorKind::usage, "none of these suites takes any of these problems; see --list");
   }
   return steps;
