@@ -10,6 +10,7 @@
 #include "records/hierarchical_tables.hpp"
 #include "records/pjds_table.hpp"
 #include "suites/suite.hpp"
+#include "suites/timed_ways.hpp"
 #include "support/where_it_runs.hpp"
 
 namespace heddle::bench {
@@ -309,6 +310,25 @@ TEST_F(Suites, ComparePjdsWithEllpackInBothPrecisions) {
                                                    "surface-2562, quaternion, single"}));
   EXPECT_EQ(table.columns,
             (std::vector<std::string>{"a row", "saved", "ELLPACK-R", "pJDS", "CSR", "best peer"}));
+}
+
+TEST_F(Suites, SayWhetherFurtherRunsLeaveTheSameBits) {
+  double number = 1;
+  const auto way = [&](const char* method, double step) {
+    TimedWay made{Role::peer, "made up", method,
+                  [&number, step](const Stream&) { number += step; }};
+    made.result = [&number] { return std::vector<double>{number}; };
+    return made;
+  };
+  const Record record = measured(*session, record_of("primitives", *problem, "number"),
+                                 {way("same", 0), way("other", 1)});
+  EXPECT_EQ(candidate(record, "same").repeats, true);
+  EXPECT_EQ(candidate(record, "other").repeats, false);
+  EXPECT_TRUE(candidate(record, "other").seconds);
+}
+
+TEST_F(Suites, RefusePrimitivesWithoutAGpu) {
+  EXPECT_THROW(primitives_suite(*session, *problem), Error);
 }
 
 TEST_F(SuitesOfASolid, SolveSeveralRightHandSides) {

@@ -59,11 +59,8 @@ Record measured(Session& session, Record record, const std::vector<TimedWay>& wa
     candidate.method = ways[i].method;
     const bool works = or_failure(candidate, [&] {
       run_once(ways[i], device);
-      if (!ways[i].error) return;
-      candidate.error = ways[i].error();
-      if (!is_right(record, candidate)) {
-        throw Error(ErrorKind::internal, "wrong result");
-      }
+      if (ways[i].error) candidate.error = ways[i].error();
+      if (!is_right(record, candidate)) throw Error(ErrorKind::internal, "wrong result");
       if (ways[i].result) candidate.repeats = leaves_same_bits(ways[i], device);
     });
     record.candidates.push_back(std::move(candidate));
