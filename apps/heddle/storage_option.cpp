@@ -1,14 +1,10 @@
 #include "storage_option.hpp"
 
 #include <algorithm>
-#include <memory>
-#include <utility>
+#include <optional>
 
 #include "any_case.hpp"
-#include "heddle/dynamic_product.hpp"
 #include "heddle/error.hpp"
-#include "heddle/hierarchical_matrix.hpp"
-#include "heddle/runtime/defined_tree.hpp"
 #include "setting_options.hpp"
 
 namespace heddle::cli {
@@ -76,47 +72,32 @@ NodeChoice StorageOption::choose(const AnyMatrix& matrix, const Device& device,
     if (nodes.launch != TreeLaunch() && !device.on_gpu()) {
       throw Error(ErrorKind::usage, "--launch is for products on a GPU, not on a CPU");
     }
-    return {nodes, node.reason()};
+    return {nodes, node.reason(), is_dynamic() ? NodeSchedule::tree : NodeSchedule::kept};
   }
-  return profile.profiles_for({""}, device).choose_node(subject_of(matrix), device, use);
+  std::optional<NodeSchedule> schedule;
+  if (matrix.is_defined()) schedule = NodeSchedule::kept;
+  if (is_dynamic()) schedule = NodeSchedule::tree;
+  return profile.profiles_for({""}, device).choose_node(subject_of(matrix), device, use, schedule);
 }
 
 StoredTree StorageOption::store_as_tree(const AnyMatrix& matrix, const NodeChoice& choice,
-                                        const Device& device) const {
-  const auto stored = [&]<class S>(const auto& tree) -> StoredTree {
-    return {{matrix.entry(), std::shared_ptr<const LinearOperator<S>>(tree)},
-            [tree] { return tree->memory(); }};
-  };
-  if (matrix.is_defined()) {
-    if (is_dynamic()) {
-      throw Error(ErrorKind::unsupported, std::string(dynamic) +
-                                              " supports only the entries of --entry; use "
-                                              "--storage hisparse for those of a definition");
-    }
-    return matrix.visit_defined([&]<class S>(const DefinedMatrix<S>& m) {
-      return stored.template operator()<S>(
-          std::make_shared<DefinedTree<S>>(m, choice.nodes, device));
-    });
+                                        const Device& device) {
+  if (matrix.is_defined() && choice.schedule == NodeSchedule::tree) {
+    throw Error(ErrorKind::unsupported, std::string(dynamic) +
+                                            " supports only the entries of --entry; use "
+                                            "--storage hisparse for those of a definition");
   }
-  return matrix.visit([&]<class E>(const CsrMatrix<E>& m) -> StoredTree {
-    using S = vector_scalar_t<E>;
-    const auto tree = std::make_shared<HierarchicalMatrix<E>>(m, choice.nodes, device);
-    if (!is_dynamic()) return stored.template operator()<S>(tree);
-    const auto product = std::make_shared<DynamicProduct<E>>(*tree);
-    return {{matrix.entry(), std::shared_ptr<const LinearOperator<S>>(product)}, [tree, product] {
-              HierarchicalMemory memory = tree->memory();
-              memory.workspaces += product->bytes_of_queues();
-              return memory;
-            }};
-  });
+  return stored_tree(matrix, choice.nodes, choice.schedule, device);
 }
 
-std::string StorageOption::text_of(const NodeChoice& choice) const {
-  return "hisparse," + to_string(choice.nodes) + (is_dynamic() ? ",schedule=tree" : "");
+std::string StorageOption::text_of(const NodeChoice& choice) {
+  return "hisparse," + to_string(choice.nodes) +
+         (choice.schedule == NodeSchedule::tree ? ",schedule=tree" : "");
 }
 
-std::string StorageOption::reason_of(const NodeChoice& choice) const {
-  return choice.reason + (is_dynamic() ? "; adds in another order in each run" : "");
+std::string StorageOption::reason_of(const NodeChoice& choice) {
+  return choice.reason +
+         (choice.schedule == NodeSchedule::tree ? "; adds in another order in each run" : "");
 }
 
 }  // namespace heddle::cli

@@ -2,15 +2,15 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
-#include <functional>
 #include <string>
 #include <vector>
 
 #include "heddle/hierarchical_memory.hpp"
+#include "heddle/plan_choice.hpp"
 #include "heddle/runtime/any_matrix.hpp"
-#include "heddle/runtime/any_operator.hpp"
 #include "heddle/runtime/settings.hpp"
 #include "profile_option.hpp"
+#include "tuning/search/stored_tree.hpp"
 
 namespace heddle::cli {
 
@@ -27,12 +27,6 @@ struct NodeOption {
   std::string reason() const { return "by " + settings.given().front().spelling; }
 };
 
-struct StoredTree {
-  AnyLinearOperator matrix;
-  /// Includes the schedules that products have made so far; on a GPU these exist from the start.
-  std::function<HierarchicalMemory()> memory;
-};
-
 struct StorageOption {
   static constexpr const char* dynamic = "hisparse,schedule=tree";
   std::string storage = "sliced";
@@ -41,21 +35,22 @@ struct StorageOption {
   void add_to(CLI::App& command);
   /// Throws `Error` (usage) for an unknown name.
   bool is_hierarchical() const;
-  /// True for schedule=tree, a `DynamicProduct`.
+  /// True if schedule=tree, a `DynamicProduct`, is named.
   bool is_dynamic() const { return storage == dynamic; }
   /// Throws `Error` (usage) for options of a storage that is not used. `plans` are as they were
   /// given; an empty text means that a plan is to be chosen.
   void check_use(const std::vector<std::string>& plans, const ProfileOption& profile) const;
-  /// The nodes of --node, --dense and --launch, or those of a profile, or the default. Throws
-  /// `Error` (usage) for a launch on a CPU.
+  /// The nodes of --node, --dense and --launch, or those of a profile with the schedule that was
+  /// the fastest there unless the storage names it, or the default. Throws `Error` (usage) for a
+  /// launch on a CPU.
   NodeChoice choose(const AnyMatrix& matrix, const Device& device, const ProfileOption& profile,
                     TreeUse use) const;
   /// Throws `Error` (unsupported) for schedule=tree and entries of a definition.
-  StoredTree store_as_tree(const AnyMatrix& matrix, const NodeChoice& choice,
-                           const Device& device) const;
+  static StoredTree store_as_tree(const AnyMatrix& matrix, const NodeChoice& choice,
+                                  const Device& device);
   /// The choice, and its reason, as reports name them.
-  std::string text_of(const NodeChoice& choice) const;
-  std::string reason_of(const NodeChoice& choice) const;
+  static std::string text_of(const NodeChoice& choice);
+  static std::string reason_of(const NodeChoice& choice);
 };
 
 }  // namespace heddle::cli

@@ -68,10 +68,11 @@ struct HEDDLE_EXPORT PlanChoice {
   std::string text() const { return in_full ? to_full_string(plan) : to_string(plan); }
 };
 
-/// A tree's nodes, and the reason.
+/// A tree's nodes, the reason, and the schedule of its products.
 struct HEDDLE_EXPORT NodeChoice {
   NodeLayout nodes;
   std::string reason = "default";
+  NodeSchedule schedule = NodeSchedule::kept;
 };
 
 /// The settings of multigrid, and the reason.
@@ -119,9 +120,10 @@ class HEDDLE_EXPORT Profiles {
                     const Device& device, Objective objective) const;
 
   /// The nodes that were fastest for the matrix's products of this use, or for those of the nearest
-  /// matrix within half a doubling; else the default. Costs as much as `choose` without its
-  /// prediction.
-  NodeChoice choose_node(const PlanSubject& subject, const Device& device, TreeUse use) const;
+  /// matrix within half a doubling; else the default. Only products by `schedule` count, of either
+  /// if there is none (`TreeRecord::best`). Costs as much as `choose` without its prediction.
+  NodeChoice choose_node(const PlanSubject& subject, const Device& device, TreeUse use,
+                         std::optional<NodeSchedule> schedule = NodeSchedule::kept) const;
 
   /// The settings of multigrid with these candidates (`MultigridRecord`) that solve fastest for the
   /// matrix, or for the nearest one within half a doubling; none if no profile has any.

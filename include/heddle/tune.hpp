@@ -125,8 +125,10 @@ HEDDLE_EXPORT Profile tune_domain(const std::string& domain,
                                   const TuneOptions& options = {});
 
 /// Measures the products A x and A* x of hierarchical storage (docs/guide/hierarchical.md) under
-/// each size of nodes, from 128 on upwards and then downwards until both take clearly longer, and
-/// then with the fastest sizes with more dense leaves, and with none. The profile has one tree.
+/// each size of nodes, from 128 on upwards and then downwards until both take clearly longer, then
+/// with the fastest sizes with more dense leaves, and with none, and the sizes by schedule=tree
+/// (`DynamicProduct`), unless 128 takes clearly longer by it. Where that is the fastest for A x, it
+/// times iterations of a solver by each schedule. The profile has one tree.
 /// Among the options it uses those of medians, the limit of seconds and the observers. A cancelled
 /// search keeps what was measured, or none. Throws `Error`: usage for options without meaning or a
 /// matrix without entries, unsupported for entries of a definition, memory if no tree fits,

@@ -145,14 +145,16 @@ TEST_F(Hierarchical, TakesTunedSizesOfNodes) {
   const auto plan_of = [](const nlohmann::json& matrix, const std::string& of) {
     const std::string dense = matrix["dense" + of];
     return "hisparse,node=" + std::to_string(matrix["node" + of].get<int>()) +
-           (dense == "bytes" ? "" : ",dense=" + dense);
+           (dense == "bytes" ? "" : ",dense=" + dense) +
+           (matrix["schedule" + of] == "tree" ? ",schedule=tree" : "");
   };
   const auto& of_a = json["matrices"][0];
   const Result solved =
       run({"solve", "a.mtx", "--storage", "hisparse", "--profile", "p.json", "--json"});
   ASSERT_EQ(solved.status, 0) << solved.error;
-  EXPECT_EQ(solved.json()["plan"], plan_of(of_a, ""));
-  EXPECT_EQ(solved.json()["plan_reason"], "tuned for this pattern (profile p.json)");
+  EXPECT_EQ(solved.json()["plan"], plan_of(of_a, "_of_solve"));
+  EXPECT_TRUE(solved.json()["plan_reason"].get<std::string>().starts_with(
+      "tuned for this pattern (profile p.json)"));
   const Result measured = run({"spmv", "a.mtx", "--storage", "hisparse", "--adjoint", "--profile",
                                "p.json", "--repetitions", "1", "--json"});
   ASSERT_EQ(measured.status, 0) << measured.error;
@@ -165,6 +167,54 @@ TEST_F(Hierarchical, TakesTunedSizesOfNodes) {
   EXPECT_EQ(text.status, 0) << text.error;
   EXPECT_NE(text.out.find("written    p.json"), std::string::npos) << text.out;
   EXPECT_NE(text.out.find("bytes an entry"), std::string::npos) << text.out;
+}
+
+TEST_F(Hierarchical, TakesAScheduleThatAProfileNames) {
+  folder.write("a.mtx", matrix_market(real_matrix(40)));
+  ASSERT_EQ(
+      run({"tune", "a.mtx", "--storage", "hisparse", "--max-runs", "2", "-o", "p.json"}).status, 0);
+  // Makes one trial by schedule=tree the fastest.
+  auto profile = nlohmann::ordered_json::parse(text_of("p.json"));
+  const auto scaled = [](nlohmann::ordered_json statistics, double factor) {
+    for (auto& [key, value] : statistics.items()) {
+      if (key != "runs") value = value.get<double>() * factor;
+    }
+    return statistics;
+  };
+  auto& trials = profile["trees"][0]["sizes"];
+  const auto usual = std::find_if(trials.begin(), trials.end(), [](const auto& trial) {
+    return trial["node"] == 128 && trial.contains("schedule");
+  });
+  ASSERT_NE(usual, trials.end());
+  const auto write = [&](double iterations_by_tree) {
+    for (auto& trial : trials) {
+      if (&trial == &*usual) continue;
+      for (const char* const key : {"product", "adjoint_product"}) {
+        trial[key] = scaled((*usual)[key], 2);
+      }
+      trial["iteration"] = trial["product"];
+    }
+    (*usual)["iteration"] = scaled((*usual)["product"], 2 * iterations_by_tree);
+    folder.write("p.json", profile.dump());
+  };
+  const std::string kept = "hisparse,node=128", by_tree = kept + ",schedule=tree";
+  const auto plan_by = [&](std::vector<std::string> arguments) {
+    arguments.insert(arguments.end(), {"a.mtx", "--profile", "p.json", "--threads", "1", "--json"});
+    const Result result = run(arguments);
+    EXPECT_EQ(result.status, 0) << result.error;
+    const auto json = result.json();
+    return (arguments.front() == "spmv" ? json["products"][0] : json)["plan"].get<std::string>();
+  };
+  for (const double iterations_by_tree : {0.5, 1.5}) {
+    write(iterations_by_tree);
+    const std::string& of_solve = iterations_by_tree < 1 ? by_tree : kept;
+    EXPECT_EQ(plan_by({"solve", "--storage", "hisparse"}), of_solve);
+    EXPECT_EQ(plan_by({"solve", "--storage", "hisparse", "--solver", "lsmr"}), by_tree);
+    EXPECT_EQ(plan_by({"eigen", "--storage", "hisparse"}), by_tree);
+    EXPECT_EQ(plan_by({"spmv", "--storage", "hisparse"}), by_tree);
+    EXPECT_EQ(plan_by({"spmv", "--storage", "hisparse", "--adjoint"}), by_tree);
+    EXPECT_EQ(plan_by({"solve", "--storage", "hisparse,schedule=tree"}), by_tree);
+  }
 }
 
 TEST_F(Hierarchical, SolvesABlockOfSystems) {

@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -9,9 +11,11 @@
 #include "heddle/plan_choice.hpp"
 #include "heddle/tune.hpp"
 #include "io/temporary_folder.hpp"
+#include "support/entry_definitions.hpp"
 #include "support/expect_error.hpp"
 #include "support/random_matrix.hpp"
 #include "support/tuning/profiles.hpp"
+#include "tuning/search/tree_iterations.hpp"
 
 namespace node_choice {
 namespace {
@@ -65,6 +69,44 @@ TEST(NodeChoice, KeepsTheDefaultWhereNothingIsClearlyFaster) {
   EXPECT_EQ(tree.best(TreeUse::product).nodes.size, 128);
 }
 
+TEST(NodeChoice, TakesAScheduleThatIsFasterWhereItRuns) {
+  TreeRecord tree = some_tree("same", "a");
+  const AnyMatrix matrix(matrix_of(300));
+  tree.fingerprint = fingerprint(matrix.pattern());
+  tree.features = pattern_features(matrix.pattern());
+  const Device device = Device::cpu(1);
+  const TemporaryFolder folder;
+  const auto choose = [&](TreeUse use, std::optional<NodeSchedule> schedule) {
+    Profile profile = some_profile();
+    profile.trees = {tree};
+    profile.save(folder / "p.json");
+    EXPECT_EQ(Profile::load(folder / "p.json").trees, profile.trees);
+    const NodeChoice choice = Profiles::of_file(device, folder / "p.json")
+                                  .choose_node(subject_of(matrix), device, use, schedule);
+    return std::pair(choice.nodes.size, choice.schedule);
+  };
+  constexpr NodeSchedule kept = NodeSchedule::kept, by_tree = NodeSchedule::tree;
+  // A profile without trials of it leaves the nodes to those of the kept schedule.
+  EXPECT_EQ(choose(TreeUse::product, by_tree), std::pair(64, by_tree));
+  tree.sizes.push_back({128, 1, some_statistics(0.5e-5), some_statistics(2e-5), by_tree});
+  tree.sizes.push_back({256, 1, some_statistics(0.4e-5), some_statistics(2e-5), by_tree});
+  EXPECT_EQ(choose(TreeUse::product, kept), std::pair(64, kept));
+  EXPECT_EQ(choose(TreeUse::product, by_tree), std::pair(256, by_tree));
+  EXPECT_EQ(choose(TreeUse::product, {}), std::pair(256, by_tree));
+  EXPECT_EQ(choose(TreeUse::adjoint_product, {}), std::pair(256, kept));
+  EXPECT_EQ(choose(TreeUse::both, {}), std::pair(256, by_tree));
+  // Products say nothing about a loop.
+  EXPECT_EQ(choose(TreeUse::solve, {}), std::pair(64, kept));
+  tree.sizes[0].iteration = some_statistics(2e-5);
+  tree.sizes[4].iteration = some_statistics(1.995e-5);
+  EXPECT_EQ(choose(TreeUse::solve, {}), std::pair(64, kept));
+  tree.sizes[4].iteration = some_statistics(1.9e-5);
+  EXPECT_EQ(choose(TreeUse::solve, {}), std::pair(256, by_tree));
+  EXPECT_EQ(choose(TreeUse::solve, kept), std::pair(64, kept));
+  tree.sizes = {tree.sizes[3]};
+  EXPECT_EQ(choose(TreeUse::product, kept), std::pair(128, kept));
+}
+
 TEST(TuneNodes, MeasuresSizesAndMerges) {
   const AnyMatrix matrix(matrix_of(900));
   const Device device = Device::cpu(2);
@@ -72,7 +114,7 @@ TEST(TuneNodes, MeasuresSizesAndMerges) {
   options.min_runs = options.max_runs = 2;
   int asked = 0;
   options.observer = [&](const TuneProgress& now) {
-    EXPECT_EQ(now.expected, 7);
+    EXPECT_GE(now.expected, 14);
     return ++asked > 0;
   };
   Profile profile = tune_nodes({"a", &matrix}, device, options);
@@ -81,11 +123,19 @@ TEST(TuneNodes, MeasuresSizesAndMerges) {
   const TreeRecord& tree = profile.trees.front();
   EXPECT_EQ(tree.entry, "quaternion");
   EXPECT_EQ(tree.fingerprint, fingerprint(matrix.pattern()));
-  ASSERT_GE(tree.sizes.size(), 2U);
+  ASSERT_GE(tree.sizes.size(), 3U);
+  const auto order = [](const NodeTrial& trial) {
+    return std::pair(trial.nodes.size, trial.schedule);
+  };
   for (std::size_t k = 1; k < tree.sizes.size(); ++k) {
-    EXPECT_LT(tree.sizes[k - 1].nodes.size, tree.sizes[k].nodes.size);
+    EXPECT_LT(order(tree.sizes[k - 1]), order(tree.sizes[k]));
     EXPECT_TRUE(tree.sizes[k].adjoint_product);
   }
+  EXPECT_EQ(std::ranges::count(tree.sizes, std::pair(128, NodeSchedule::tree), order), 1);
+  // Both schedules have iterations, or none has.
+  const auto iterations = std::ranges::count_if(
+      tree.sizes, [](const NodeTrial& trial) { return trial.iteration.has_value(); });
+  EXPECT_EQ(iterations, tree.best(TreeUse::product, {}).schedule == NodeSchedule::tree ? 2 : 0);
   Profile before = profile;
   before.trees.front().sizes.resize(1);
   before.merge(profile);
@@ -167,6 +217,39 @@ TEST(TuneNodes, LeavesOutTheAdjointThatEntriesHaveNot) {
   for (const NodeTrial& size : profile.trees.at(0).sizes) {
     EXPECT_EQ(size.adjoint_product.has_value(), has_adjoint<dual_quaternion<double>>);
     EXPECT_GT(size.seconds(TreeUse::adjoint_product), 0);
+  }
+}
+
+TEST(TuneNodes, TimesIterationsByEachSchedule) {
+  Seed seed(94);
+  const auto times = [](const AnyMatrix& matrix) {
+    TreeIterations iterations(matrix, Device::cpu(2));
+    for (const NodeSchedule schedule : {NodeSchedule::kept, NodeSchedule::tree}) {
+      const auto prepared = iterations.prepare(16, schedule);
+      if (prepared == nullptr) return false;
+      EXPECT_GT(prepared->run(), 0);
+      EXPECT_TRUE(std::isfinite(prepared->run()));
+    }
+    return true;
+  };
+  EXPECT_TRUE(times(AnyMatrix(random_positive_definite_matrix<E>(300, 7, seed.generator))));
+  EXPECT_TRUE(times(AnyMatrix(matrix_of(300))));
+  EXPECT_TRUE(
+      times(AnyMatrix(random_positive_definite_matrix<block<float, 3, 3>>(99, 5, seed.generator))));
+  EXPECT_FALSE(times(AnyMatrix(random_matrix<E>({.rows = 20, .columns = 30}, seed.generator))));
+}
+
+TEST(TuneNodes, KeepsTheScheduleOfEntriesOfADefinition) {
+  Seed seed(95);
+  const AnyMatrix matrix(
+      as_defined(random_matrix<quaternion<double>>({.rows = 300, .columns = 200, .per_row = 3},
+                                                   seed.generator),
+                 quaternion_definition()));
+  TuneOptions options;
+  options.min_runs = options.max_runs = 1;
+  const Profile profile = tune_nodes({"a", &matrix}, Device::cpu(1), options);
+  for (const NodeTrial& trial : profile.trees.at(0).sizes) {
+    EXPECT_EQ(trial.schedule, NodeSchedule::kept);
   }
 }
 

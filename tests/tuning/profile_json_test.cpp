@@ -43,6 +43,8 @@ Profile full_profile() {
   profile.trees[0].sizes[0].adjoint_product.reset();
   profile.trees[1].sizes[1].nodes.dense = 50;
   profile.trees[1].sizes[1].nodes.launch = {1, 4, 512};
+  profile.trees[0].sizes[0].schedule = NodeSchedule::tree;
+  profile.trees[0].sizes[0].iteration = some_statistics(4e-5);
   profile.multigrids = {some_multigrid("b", "b"), some_multigrid("a", "a")};
   profile.multigrids[1].candidates = "rigid-body";
   return profile;
@@ -233,6 +235,8 @@ TEST(ProfileJson, NamesThePathOfAFault) {
       {"/trees/0/sizes/0/dense", 102, "p.json: trees[0].sizes[0].dense: is too large"},
       {"/trees/0/sizes/0/launch", 4, "p.json: trees[0].sizes[0].launch: must be a string"},
       {"/trees/1/sizes/0/product", nullptr, "p.json: trees[1].sizes[0].product: must be an object"},
+      {"/trees/1/sizes/0/schedule", "kept",
+       "p.json: trees[1].sizes[0].schedule: 'kept' is none of tree"},
       {"/multigrids/0/strength", 1, "p.json: multigrids[0].strength: must be below 1"},
       {"/multigrids/1/preconditioner", "jacobi",
        "p.json: multigrids[1].preconditioner: must be multigrid, as --preconditioner takes it, "
@@ -341,7 +345,8 @@ TEST(ProfileSchema, AndReaderAgreeOnEveryKey) {
         json without = good;
         without[place.parent_pointer()].erase(place.back());
         const bool may_be_absent = name == "left_out" || name == "use" || name == "trees" ||
-                                   name == "multigrids" || name == "dense" || name == "launch";
+                                   name == "multigrids" || name == "dense" || name == "launch" ||
+                                   name == "schedule" || name == "iteration";
         EXPECT_EQ(rules.accepts(without), may_be_absent);
         EXPECT_EQ(message_of(without) == "accepted", may_be_absent);
       }

@@ -52,7 +52,7 @@ class SystemSolve {
 
   /// Calls `stored` as soon as the matrix that was read is not needed any more.
   void build(const std::function<void()>& stored) {
-    placement_.store(chosen_.matrix, TreeUse::product, outcome_.storage, [&] {
+    placement_.store(chosen_.matrix, TreeUse::solve, outcome_.storage, [&] {
       if (!placement_.may_store_again()) stored();
       make_solver();
     });

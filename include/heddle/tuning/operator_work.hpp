@@ -43,8 +43,10 @@ class HEDDLE_EXPORT IterationWork {
   virtual void take(AnyField& x) const = 0;
 };
 /// `b` is in the user's order. Throws like the solver's constructor.
-HEDDLE_EXPORT std::unique_ptr<IterationWork> iteration_work(
-    const AnyOperator& matrix, const MethodInfo& method, const PreconditionerChoice& preconditioner,
-    const SolverOptions& options, const AnyField& b);
+HEDDLE_EXPORT std::unique_ptr<IterationWork> iteration_work(const AnyLinearOperator& matrix,
+                                                            const MethodInfo& method,
+                                                            const ComposedChoice& preconditioner,
+                                                            const SolverOptions& options,
+                                                            const AnyField& b);
 
 }  // namespace heddle

@@ -342,12 +342,14 @@ std::pair<const Record*, std::string> Profiles::nearest(std::vector<Record> Prof
   return found;
 }
 
-NodeChoice Profiles::choose_node(const PlanSubject& subject, const Device& device,
-                                 TreeUse use) const {
+NodeChoice Profiles::choose_node(const PlanSubject& subject, const Device& device, TreeUse use,
+                                 std::optional<NodeSchedule> schedule) const {
   // Like records of plans: sizes of nodes depend on the size of the matrix.
   const auto [tree, reason] =
       nearest(&Profile::trees, subject, device, [](const TreeRecord&) { return true; });
-  return tree != nullptr ? NodeChoice{tree->best(use).nodes, reason} : NodeChoice();
+  if (tree == nullptr) return {{}, "default", schedule.value_or(NodeSchedule::kept)};
+  const NodeTrial& best = tree->best(use, schedule);
+  return {best.nodes, reason, schedule.value_or(best.schedule)};
 }
 
 std::optional<MultigridSettings> Profiles::choose_multigrid(const PlanSubject& subject,

@@ -71,6 +71,8 @@ json written(const TreeRecord& tree) {
         {"adjoint_product", size.adjoint_product ? written(*size.adjoint_product) : json()}};
     if (size.nodes.dense != NodeLayout::by_bytes) object["dense"] = size.nodes.dense;
     if (size.nodes.launch != TreeLaunch()) object["launch"] = to_string(size.nodes.launch);
+    if (size.schedule == NodeSchedule::tree) object["schedule"] = "tree";
+    if (size.iteration) object["iteration"] = written(*size.iteration);
     sizes.push_back(std::move(object));
   }
   return {{"matrix", text(tree.matrix)},
@@ -173,7 +175,8 @@ DomainRecord read_domain(const JsonObject& object) {
 }
 
 NodeTrial read_size(const JsonObject& object) {
-  object.check_keys({"node", "dense", "launch", "bytes", "product", "adjoint_product"});
+  object.check_keys(
+      {"node", "dense", "launch", "bytes", "product", "adjoint_product", "schedule", "iteration"});
   NodeTrial size;
   constexpr long long largest = 256;
   const int node = static_cast<int>(object.count("node", largest));
@@ -195,6 +198,11 @@ NodeTrial read_size(const JsonObject& object) {
   if (!object.at("adjoint_product").is_null()) {
     size.adjoint_product = read_statistics(object.object("adjoint_product"));
   }
+  if (object.has("schedule")) {
+    object.text_of("schedule", {"tree"});
+    size.schedule = NodeSchedule::tree;
+  }
+  if (object.has("iteration")) size.iteration = read_statistics(object.object("iteration"));
   return size;
 }
 

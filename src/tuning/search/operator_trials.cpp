@@ -6,11 +6,11 @@
 #include <cstdio>
 #include <utility>
 
-#include "base/cache_size.hpp"
 #include "heddle/config.hpp"
-#include "heddle/tools/random_field.hpp"
 #include "plan_kernels.hpp"
+#include "random_numbers.hpp"
 #include "reference_product.hpp"
+#include "timed_iterations.hpp"
 #include "timed_runs.hpp"
 
 namespace heddle {
@@ -18,32 +18,6 @@ namespace heddle {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-/// True if the last cache holds the data of a run. Another plan in between has evicted it: one
-/// untimed run brings it back.
-bool stays_in_cache(const AnyOperator& A, const Device& device) {
-  return A.bytes_of_product() < last_level_cache_bytes(device);
-}
-
-/// Iterations of solves that all begin the same way, so that all take equally many.
-std::unique_ptr<PreparedPlan> timed_iterations(const AnyOperator& A,
-                                               const std::shared_ptr<IterationWork>& solver,
-                                               long long iterations, const Device& device) {
-  const bool warms = !device.on_gpu() && stays_in_cache(A, device);
-  const Report first = solver->run(iterations);
-  const int solves = device.on_gpu() ? 1 : runs_worth_timing(first.iterate_seconds);
-  return std::make_unique<TimedPlan>([=] {
-    if (warms) solver->run(iterations);
-    double seconds = 0;
-    long long done = 0;
-    for (int i = 0; i < solves; ++i) {
-      const Report report = solver->run(iterations);
-      seconds += report.iterate_seconds;
-      done += report.iterations;
-    }
-    return seconds / static_cast<double>(done);
-  });
-}
 
 /// `interval`: for methods that take one, the same for every plan; none for an estimate.
 std::unique_ptr<IterationWork> iterations_of(const AnyOperator& A, Objective objective,
@@ -60,31 +34,6 @@ std::unique_ptr<IterationWork> iterations_of(const AnyOperator& A, Objective obj
       options, b);
 }
 
-/// Length of a timed solve.
-struct SolveLength {
-  long long least, most;  // iterations
-  double seconds;
-};
-/// Beginning and ending a solve on a GPU takes 90 to 230 us on one H200.
-constexpr SolveLength solve_on_cpu{5, 20, 20e-3}, solve_on_gpu{60, 400, 2.6e-3};
-
-/// Enough iterations to be timed, and to outweigh the first and last residual of each solve, as far
-/// as they go: from an x as good as rounding permits a solve begins again and again.
-long long iterations_worth_timing(IterationWork& solver, const SolveLength& length) {
-  const Report few = solver.run(length.least);
-  const double an_iteration =
-      few.iterate_seconds / static_cast<double>(std::max(1LL, few.iterations));
-  auto iterations =
-      std::clamp(static_cast<long long>(length.seconds / std::max(an_iteration, 1e-9)),
-                 length.least, length.most);
-  while (iterations > length.least) {
-    const Report all = solver.run(iterations);
-    if (all.iterations == iterations && all.restarts == 0) break;
-    iterations = std::max(length.least, iterations / 2);
-  }
-  return iterations;
-}
-
 EntryBytes entry_bytes(const AnyMatrix& matrix, const Plan& plan) {
   return std::visit([&](const auto& entry) { return entry->bytes(plan); },
                     detail::entry_table_of(matrix));
@@ -92,18 +41,12 @@ EntryBytes entry_bytes(const AnyMatrix& matrix, const Plan& plan) {
 
 double product_bytes(const MemoryUse& use) { return static_cast<double>(use.product() + use.copy); }
 
-/// Numbers in [-1, 1) that are exact in floats, one for each component of each column.
+/// One number for each component of each column.
 AnyField random_x(const AnyMatrix& matrix) {
   const int components =
       std::visit([](const auto& entry) { return entry->sizes.vector_components; },
                  detail::entry_table_of(matrix));
-  AnyField x(matrix.columns(), components, matrix.precision(), Device::cpu());
-  const Offset scalars = Offset(x.rows()) * x.components();
-  for (Offset i = 0; i < scalars; ++i) {
-    x.set(i, static_cast<double>(
-                 static_cast<float>(random_component(1, static_cast<std::uint64_t>(i)))));
-  }
-  return x;
+  return with_random_numbers({matrix.columns(), components, matrix.precision(), Device::cpu()});
 }
 
 /// True if iterations read 16 bits.
@@ -293,10 +236,8 @@ std::unique_ptr<PreparedPlan> OperatorTrials::prepare_iterations(const AnyOperat
     solver->take(x);
     check_result(A.plan(), x, reference.x, objective_);
   }
-  if (iterations_ == 0) {
-    iterations_ = iterations_worth_timing(*solver, device_.on_gpu() ? solve_on_gpu : solve_on_cpu);
-  }
-  return timed_iterations(A, std::move(solver), iterations_, device_);
+  if (iterations_ == 0) iterations_ = iterations_worth_timing(*solver, device_);
+  return timed_iterations(std::move(solver), iterations_, A.bytes_of_product(), device_);
 }
 
 double OperatorTrials::now() {

@@ -48,7 +48,7 @@ class ValueUpdate final : public OperatorWork {
 template <class S>
 class IterationsOver final : public IterationWork {
  public:
-  IterationsOver(const SlicedOperator<S>& matrix, AnySolver solver, const SolverOptions& options,
+  IterationsOver(const LinearOperator<S>& matrix, AnySolver solver, const SolverOptions& options,
                  const AnyField& b)
       : stream_(matrix.device().stream()),
         options_(options),
@@ -103,12 +103,14 @@ long long bytes_of_value_update(const AnyOperator& matrix) {
   });
 }
 
-std::unique_ptr<IterationWork> iteration_work(const AnyOperator& matrix, const MethodInfo& method,
-                                              const PreconditionerChoice& preconditioner,
+std::unique_ptr<IterationWork> iteration_work(const AnyLinearOperator& matrix,
+                                              const MethodInfo& method,
+                                              const ComposedChoice& preconditioner,
                                               const SolverOptions& options, const AnyField& b) {
-  return matrix.visit([&]<class S>(const SlicedOperator<S>& A) -> std::unique_ptr<IterationWork> {
-    return std::make_unique<IterationsOver<S>>(
-        A, AnySolver(matrix, method, preconditioner, options), options, b);
+  AnySolver solver(matrix, method, preconditioner, options);
+  return matrix.visit([&]<class S>(const std::shared_ptr<const LinearOperator<S>>& A)
+                          -> std::unique_ptr<IterationWork> {
+    return std::make_unique<IterationsOver<S>>(*A, std::move(solver), options, b);
   });
 }
 

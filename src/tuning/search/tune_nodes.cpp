@@ -1,9 +1,8 @@
-// Tunes a tree's nodes: each size, share of places from which leaves are dense and, on a GPU,
-// launch of the products is measured in turn with the default.
+// Tunes a tree's nodes: each size, share of places from which leaves are dense, schedule and, on a
+// GPU, launch of the products is measured in turn with the default.
 #include <algorithm>
 #include <array>
 #include <chrono>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -11,13 +10,15 @@
 #include <utility>
 #include <vector>
 
-#include "heddle/hierarchical_matrix.hpp"
+#include "heddle/hierarchical_memory.hpp"
 #include "heddle/kernels/trees/tree_arguments.hpp"
-#include "heddle/runtime/defined_tree.hpp"
 #include "linear_work.hpp"
 #include "race.hpp"
+#include "random_numbers.hpp"
 #include "reference_product.hpp"
+#include "stored_tree.hpp"
 #include "timed_runs.hpp"
+#include "tree_iterations.hpp"
 #include "tuned_matrix.hpp"
 
 namespace heddle {
@@ -31,29 +32,17 @@ constexpr int max_warps = 8, min_piece = 256, greatest_piece = 16384, number_of_
 
 /// A x and, where entries have an adjoint, A* x.
 struct TreeInTrial {
-  std::function<long long()> bytes;
-  TreeLaunch launch;  // in full
+  StoredTree tree;
   std::vector<std::unique_ptr<PreparedPlan>> products;
   std::vector<AnyField> x, results;
 };
 
-AnyField random_x(const AnyLinearOperator& A) {
-  AnyField x = A.column_field();
-  const Offset scalars = Offset(x.rows()) * x.components();
-  for (Offset i = 0; i < scalars; ++i) {
-    x.set(i, static_cast<double>(
-                 static_cast<float>(random_component(1, static_cast<std::uint64_t>(i)))));
-  }
-  return x;
-}
-
 template <class S>
-void add_product(const AnyMatrix& matrix, std::shared_ptr<const LinearOperator<S>> A,
-                 TreeInTrial& trial) {
+void add_product(std::shared_ptr<const LinearOperator<S>> A, TreeInTrial& trial) {
   const Device device = A->device();
   const long long bytes = A->bytes_of_product();
-  const AnyLinearOperator any(matrix.entry(), A);
-  trial.x.push_back(random_x(any));
+  const AnyLinearOperator any(trial.tree.matrix.entry(), A);
+  trial.x.push_back(with_random_numbers(any.column_field()));
   trial.results.push_back(any.row_field());
   any.apply(trial.x.back(), trial.results.back());
   const auto work = std::make_shared<LinearWork<S>>(std::move(A), 1);
@@ -61,25 +50,14 @@ void add_product(const AnyMatrix& matrix, std::shared_ptr<const LinearOperator<S
       timed_runs([work](const Stream& stream) { work->run(stream); }, bytes, device));
 }
 
-TreeInTrial tree_in_trial(const AnyMatrix& matrix, const NodeLayout& nodes, const Device& device) {
-  const auto try_out =
-      [&]<class S>(const std::shared_ptr<const detail::TreeOperatorBase<S>>& tree) {
-        TreeInTrial trial;
-        trial.bytes = [tree] { return tree->memory().total(); };
-        add_product<S>(matrix, tree, trial);
-        if (tree->has_adjoint()) add_product<S>(matrix, tree->adjoint(), trial);
-        trial.launch = tree->launch();
-        return trial;
-      };
-  if (matrix.is_defined()) {
-    return matrix.visit_defined([&]<class S>(const DefinedMatrix<S>& m) {
-      return try_out.template operator()<S>(std::make_shared<DefinedTree<S>>(m, nodes, device));
-    });
-  }
-  return matrix.visit([&]<class E>(const CsrMatrix<E>& m) {
-    return try_out.template operator()<vector_scalar_t<E>>(
-        std::make_shared<HierarchicalMatrix<E>>(m, nodes, device));
+TreeInTrial tree_in_trial(const AnyMatrix& matrix, const NodeLayout& nodes, NodeSchedule schedule,
+                          const Device& device) {
+  TreeInTrial trial{stored_tree(matrix, nodes, schedule, device), {}, {}, {}};
+  trial.tree.matrix.visit([&](const auto& A) {
+    add_product(A, trial);
+    if (A->has_adjoint()) add_product(A->adjoint(), trial);
   });
+  return trial;
 }
 
 class NodeSearch {
@@ -89,7 +67,8 @@ class NodeSearch {
         device_(device),
         options_(options),
         effort_{options.min_runs, options.max_runs, options.confidence, options.tightness},
-        began_(Clock::now()) {}
+        began_(Clock::now()),
+        sizes_(number_of_sizes * (matrix.is_defined() ? 1 : 2)) {}
 
   /// Returns the trials, smallest nodes first.
   std::vector<NodeTrial> run() {
@@ -105,9 +84,10 @@ class NodeSearch {
     if (device_.on_gpu()) {
       for (const TreeUse use : uses) try_launches(use);
     }
+    if (!matrix_.is_defined()) try_schedules();
     std::ranges::sort(found_, {}, [](const NodeTrial& trial) {
       const auto& [size, dense, launch] = trial.nodes;
-      return std::tuple(size, dense, launch.run, launch.warps, launch.piece);
+      return std::tuple(size, dense, launch.run, launch.warps, launch.piece, trial.schedule);
     });
     return std::move(found_);
   }
@@ -119,7 +99,7 @@ class NodeSearch {
   bool goes_on() {
     TuneProgress progress;
     progress.tried = static_cast<int>(found_.size());
-    progress.expected = std::max({number_of_sizes, expected_, progress.tried});
+    progress.expected = std::max({sizes_, expected_, progress.tried});
     progress.seconds = std::chrono::duration<double>(Clock::now() - began_).count();
     if (progress.tried > 0) {
       progress.seconds_left =
@@ -138,9 +118,9 @@ class NodeSearch {
                                          to_string(nodes) + " differs from the reference's");
   }
 
-  void keep(const NodeLayout& nodes, const TreeInTrial& tree,
+  void keep(const NodeLayout& nodes, NodeSchedule schedule, const StoredTree& tree,
             const std::vector<Measurement>& measured) {
-    NodeTrial trial{nodes, tree.bytes(), measured.front().seconds, {}};
+    NodeTrial trial{nodes, tree.memory().total(), measured.front().seconds, {}, schedule};
     if (measured.size() > 1) trial.adjoint_product = measured[1].seconds;
     found_.push_back(trial);
     launches_.emplace_back(nodes.size, nodes.dense, tree.launch);
@@ -148,7 +128,7 @@ class NodeSearch {
 
   /// Returns false if cancelled before all products ran.
   bool try_default() {
-    TreeInTrial usual = tree_in_trial(matrix_, default_node_size, device_);
+    TreeInTrial usual = tree_in_trial(matrix_, default_node_size, NodeSchedule::kept, device_);
     check(0, usual.results.front(), reference_product(matrix_, usual.x.front()), default_node_size);
     for (const AnyField& result : usual.results) references_.push_back(numbers_of(result));
     std::vector<Measurement> measured;
@@ -158,33 +138,38 @@ class NodeSearch {
       if (!races_.back()->reference()) return false;
       measured.push_back(*races_.back()->reference());
     }
-    keep(default_node_size, usual, measured);
+    keep(default_node_size, NodeSchedule::kept, usual.tree, measured);
     return true;
   }
 
   /// Continues until every product takes half as long again as the fastest.
   template <class Next>
-  void try_from(int node, const Next& next) {
+  void try_from(int node, const Next& next, NodeSchedule schedule = NodeSchedule::kept) {
     for (; node >= min_node && node <= greatest_node && goes_on(); node = next(node)) {
-      if (!try_nodes(node)) return;
+      if (!try_nodes(node, schedule)) return;
     }
   }
 
-  /// None where there is no memory for it in addition to the default.
-  std::optional<TreeInTrial> tree_that_fits(const NodeLayout& nodes) const {
+  /// None where there is no memory for it in addition to the default, or where a tree is beyond the
+  /// bounds of schedule=tree.
+  std::optional<TreeInTrial> tree_that_fits(const NodeLayout& nodes, NodeSchedule schedule) const {
     try {
-      return tree_in_trial(matrix_, nodes, device_);
+      return tree_in_trial(matrix_, nodes, schedule, device_);
     } catch (const Error& error) {
-      if (error.kind() != ErrorKind::memory) throw;
+      const bool is_beyond =
+          error.kind() == ErrorKind::unsupported && schedule == NodeSchedule::tree;
+      if (error.kind() != ErrorKind::memory && !is_beyond) throw;
     }
     return std::nullopt;
   }
 
   /// False where every product takes half as long again as the fastest, or the search has ended.
-  bool try_nodes(const NodeLayout& nodes) {
+  bool try_nodes(const NodeLayout& nodes, NodeSchedule schedule = NodeSchedule::kept) {
     constexpr double far_slower = 1.5;
-    std::optional<TreeInTrial> made = tree_that_fits(nodes);
-    if (!made || is_known({nodes.size, nodes.dense, made->launch})) return false;
+    std::optional<TreeInTrial> made = tree_that_fits(nodes, schedule);
+    if (!made) return false;
+    const bool is_kept = schedule == NodeSchedule::kept;
+    if (is_kept && is_known({nodes.size, nodes.dense, made->tree.launch})) return false;
     TreeInTrial& trial = *made;
     std::vector<Measurement> measured;
     bool is_far_slower = true;
@@ -199,8 +184,34 @@ class NodeSearch {
       measured.push_back(*seconds);
       is_far_slower = is_far_slower && seconds->seconds.median > far_slower * best;
     }
-    keep(nodes, trial, measured);
+    keep(nodes, schedule, trial.tree, measured);
     return !is_far_slower;
+  }
+
+  /// The sizes again by schedule=tree, unless the default is far slower by it, and iterations where
+  /// that is the fastest for A x.
+  void try_schedules() {
+    constexpr NodeSchedule tree = NodeSchedule::tree;
+    expected_ = static_cast<int>(found_.size()) + number_of_sizes;
+    if (!goes_on() || !try_nodes(default_node_size, tree)) return;
+    try_from(default_node_size * 2, [](int node) { return node * 2; }, tree);
+    try_from(default_node_size / 2, [](int node) { return node / 2; }, tree);
+    TreeRecord all;
+    all.sizes = found_;
+    if (all.best(TreeUse::product, {}).schedule == tree) compare_iterations(all);
+  }
+  /// Times a solver over the best nodes for A x by each schedule: their loops on a GPU differ.
+  void compare_iterations(const TreeRecord& all) {
+    TreeIterations iterations(matrix_, device_);
+    for (const NodeSchedule schedule : {NodeSchedule::kept, NodeSchedule::tree}) {
+      if (!goes_on()) return;
+      const NodeTrial& best = all.best(TreeUse::solve, schedule);
+      const auto prepared = iterations.prepare(best.nodes, schedule);
+      if (prepared == nullptr) return;
+      const auto seconds = races_.front()->run(*prepared, effort_);
+      if (!seconds) return;
+      std::ranges::find(found_, best)->iteration = seconds->seconds;
+    }
   }
 
   /// Nodes of the fastest sizes with other dense leaves, from half of their places on, or none;
@@ -223,7 +234,7 @@ class NodeSearch {
         if (dense_leaves({size, dense}) != usual) layouts.emplace_back(size, dense);
       }
     }
-    expected_ = static_cast<int>(found_.size() + layouts.size()) +
+    expected_ = static_cast<int>(found_.size() + layouts.size()) + sizes_ - number_of_sizes +
                 (device_.on_gpu() ? number_of_launches : 0);
     return layouts;
   }
@@ -279,6 +290,7 @@ class NodeSearch {
   Effort effort_;
   Clock::time_point began_;
   bool stopped_ = false;
+  int sizes_;         // under all schedules
   int expected_ = 0;  // number of trials, once all are known
   std::vector<std::vector<double>> references_;
   std::vector<std::unique_ptr<Race>> races_;
