@@ -106,9 +106,10 @@ class HEDDLE_EXPORT DynamicProduct final : public LinearOperator<vector_scalar_t
     detail::check_tree_field(y.size, y.components, y.basis.get(), rows(), row_components(), "y");
     check_apart(x, y, "x", "y");
     if constexpr (has_cuda) {
-      if (const auto there = scheduler()) {
-        if (x.size > 0) there->check_operand(x.data, x.is_aos(), "x");
-        if (y.size > 0) there->check_operand(y.data, y.is_aos(), "y");
+      if (scheduler()) {
+        const Stream here = device().stream();
+        if (x.size > 0) cuda::check_tree_operand(x.data, x.is_aos(), "x", here);
+        if (y.size > 0) cuda::check_tree_operand(y.data, y.is_aos(), "y", here);
       }
     }
     if (!x.is_aos() || !y.is_aos()) return multiply<S>(*this, x, y, alpha, beta);

@@ -46,13 +46,13 @@ Offset TreeProduct::partials() const {
   return tree.leaf.blocks_of(is_transposed ? tree.columns : tree.rows);
 }
 
-void TreeProduct::check_operand(const void* data, bool is_aos, const char* name) const {
+void check_tree_operand(const void* data, bool is_aos, const char* name, const Stream& stream) {
   if (!is_aos) {
     throw Error(ErrorKind::size_mismatch,
                 std::string(name) +
                     " is not AoS, which a tree needs; `permute` copies it into a field that is");
   }
-  check_kernel_operand(data, name, device_.stream());
+  check_kernel_operand(data, name, stream);
 }
 
 TreeProduct::Workspace TreeProduct::make_workspace() const {

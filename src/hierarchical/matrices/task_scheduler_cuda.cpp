@@ -105,15 +105,6 @@ void TaskScheduler::set_tree(std::shared_ptr<const TreeOnGpu> matrix) {
   device_.synchronize();  // a launch may be on another stream
 }
 
-void TaskScheduler::check_operand(const void* data, bool is_aos, const char* name) const {
-  if (!is_aos) {
-    throw Error(ErrorKind::size_mismatch,
-                std::string(name) +
-                    " is not AoS, which a tree needs; `permute` copies it into a field that is");
-  }
-  check_kernel_operand(data, name, device_.stream());
-}
-
 long long TaskScheduler::bytes() const {
   auto bytes = static_cast<long long>(sizeof(device::SchedulerState) +
                                       pools_.size() * sizeof(unsigned long long));

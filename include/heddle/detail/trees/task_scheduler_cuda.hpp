@@ -44,7 +44,6 @@ class HEDDLE_EXPORT TaskScheduler {
   /// Queues the operation on the stream. Throws `Error` (internal) if the GPU could not launch a
   /// kernel of one before, whose result is NaN, as are those queued after it; the next call works.
   void launch(const void* operation, const Stream& stream) const;
-  void check_operand(const void* data, bool is_aos, const char* name) const;
 
   /// Addresses of the tree's pools, for the operation.
   const unsigned long long* pools() const { return pools_.data(); }

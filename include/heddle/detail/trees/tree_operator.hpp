@@ -151,7 +151,7 @@ class HEDDLE_EXPORT TreeOperatorBase : public LinearOperator<S> {
     }
     if constexpr (may_be_on_gpu) {
       if (product_) {
-        if (b.size > 0) product_->check_operand(b.data, b.is_aos(), "b");
+        if (b.size > 0) cuda::check_tree_operand(b.data, b.is_aos(), "b", device_.stream());
         auto call = call_on_gpu(x, r, "r");
         call.epilogue = device::store_residual;
         call.with = b.data;
@@ -234,8 +234,8 @@ class HEDDLE_EXPORT TreeOperatorBase : public LinearOperator<S> {
                                       const char* name_of_y) const
     requires may_be_on_gpu
   {
-    if (x.size > 0) product_->check_operand(x.data, x.is_aos(), "x");
-    if (y.size > 0) product_->check_operand(y.data, y.is_aos(), name_of_y);
+    if (x.size > 0) cuda::check_tree_operand(x.data, x.is_aos(), "x", device_.stream());
+    if (y.size > 0) cuda::check_tree_operand(y.data, y.is_aos(), name_of_y, device_.stream());
     cuda::TreeProduct::Call call;
     call.x = x.data;
     call.y = y.data;

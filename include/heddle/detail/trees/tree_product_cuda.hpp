@@ -21,6 +21,10 @@ namespace heddle::cuda {
 struct TreeSchedule;
 struct TreeProgram;
 
+/// `Product::check_operand` for products of trees on the stream's GPU.
+HEDDLE_EXPORT void check_tree_operand(const void* data, bool is_aos, const char* name,
+                                      const Stream& stream);
+
 /// A tree in a GPU's memory. Pools are shared with other trees there.
 class HEDDLE_EXPORT TreeOnGpu {
  public:
@@ -74,7 +78,7 @@ class HEDDLE_EXPORT TreeProduct {
 
   struct Call {
     device::Epilogue epilogue = device::store_scaled;  // or store_and_dot, store_residual
-    const void* x = nullptr;                           // AoS, as `check_operand` requires
+    const void* x = nullptr;                           // AoS, as `check_tree_operand` requires
     void* y = nullptr;
     const void* with = nullptr;  // the epilogue's operand
     double alpha = 1;
@@ -87,8 +91,6 @@ class HEDDLE_EXPORT TreeProduct {
   TreeLaunch launch_in_full() const;
   /// The partial sums that a launch leaves.
   Offset partials() const;
-  /// Same as `Product::check_operand`.
-  void check_operand(const void* data, bool is_aos, const char* name) const;
 
   const std::shared_ptr<const TreeOnGpu>& matrix() const { return matrix_; }
 
