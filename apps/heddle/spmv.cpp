@@ -1,17 +1,20 @@
 // `heddle spmv`: the speed of the product, and its distance from the limit.
 #include <cstdio>
 #include <iostream>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
 
 #include "commands.hpp"
+#include "heddle/detail/trees/scheduler_statistics.hpp"
 #include "heddle/tools/text.hpp"
 #include "heddle/tuning/measure.hpp"
 #include "heddle/tuning/operator_work.hpp"
 #include "json_report.hpp"
 #include "options/matrix_options.hpp"
 #include "profile_option.hpp"
+#include "queue_report.hpp"
 #include "storage_option.hpp"
 #include "tuning/search/linear_work.hpp"
 #include "whole_number.hpp"
@@ -42,6 +45,8 @@ struct Measured {
   Timing update = {};
   long long moved_by_update = 0;
   Timing cold = {};
+  std::shared_ptr<const detail::ScheduledProduct> scheduled = {};  // null if a schedule is kept
+  std::optional<SchedulerStatistics> queues = {};                  // of its last product, on a GPU
 };
 
 double gigabytes_a_second(long long bytes, double seconds) {
@@ -74,6 +79,7 @@ void add_product(const SpmvOptions& options, std::shared_ptr<const LinearOperato
                  Measured measured, Works& works) {
   if (options.adjoint) A = A->adjoint();
   measured.moved = A->bytes_of_product();
+  measured.scheduled = std::dynamic_pointer_cast<const detail::ScheduledProduct>(A);
   works.measured.push_back(std::move(measured));
   works.all.push_back(std::make_unique<LinearWork<S>>(std::move(A), options.seed));
   works.products.push_back(works.all.back().get());
@@ -175,6 +181,9 @@ Limits measure_all(const SpmvOptions& options, Triad& triad, const Device& devic
     if (options.update_values) m.update = timings[next++];
   }
   for (std::size_t i = 1; i < cold.size(); ++i) works.measured[i - 1].cold = cold[i];
+  for (Measured& m : works.measured) {
+    if (m.scheduled) m.queues = m.scheduled->statistics(device.stream());
+  }
   return {std::string(triad.name()), gigabytes_a_second(triad.bytes(), timings[0].median),
           options.cold ? cold[0] : Timing()};
 }
@@ -202,6 +211,7 @@ nlohmann::ordered_json to_json(const SpmvOptions& options, const AnyMatrix& matr
         {"moved_bytes", m.moved},
         {"bandwidth", gigabytes_a_second(m.compulsory, m.timing.median) * 1e9},
         {"of_triad", gigabytes_a_second(m.compulsory, m.timing.median) / limits.bandwidth}};
+    if (m.queues) product["queues"] = report::queues_json(*m.queues);
     if (options.update_values) {
       const double reached = gigabytes_a_second(m.moved_by_update, m.update.median);
       product["update_values"] = {{"seconds", to_json(m.update)},
@@ -247,6 +257,7 @@ void print(const SpmvOptions& options, const AnyMatrix& matrix, const Device& de
       print_timing("cold", m.cold);
       print_bandwidth("compulsory", m.compulsory, m.cold);
     }
+    if (m.queues) std::printf("queues      %s\n", report::queues_in_words(*m.queues).c_str());
     if (!options.update_values) continue;
     print_timing("new values", m.update);
     print_bandwidth("moved", m.moved_by_update, m.update);

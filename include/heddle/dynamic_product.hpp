@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <type_traits>
 
@@ -24,7 +25,8 @@ namespace heddle {
 /// has one set of queues, so that its products must follow one another, and outlives its products
 /// on streams other than the device's; fields are AoS.
 template <class E>
-class HEDDLE_EXPORT DynamicProduct final : public LinearOperator<vector_scalar_t<E>> {
+class HEDDLE_EXPORT DynamicProduct final : public LinearOperator<vector_scalar_t<E>>,
+                                           public detail::ScheduledProduct {
   using S = vector_scalar_t<E>;
   using TreeForm = detail::TreeForm;
   static_assert(std::is_same_v<S, float> || std::is_same_v<S, double>,
@@ -87,6 +89,12 @@ class HEDDLE_EXPORT DynamicProduct final : public LinearOperator<vector_scalar_t
       if (const auto there = scheduler()) return there->bytes();
     }
     return 0;
+  }
+  std::optional<SchedulerStatistics> statistics(const Stream& stream) const override {
+    if constexpr (has_cuda) {
+      if (const auto there = scheduler()) return there->statistics(stream);
+    }
+    return std::nullopt;
   }
   /// The scheduler of a GPU; null on a CPU.
   std::shared_ptr<cuda::TaskScheduler> scheduler() const { return product_->on_gpu(); }

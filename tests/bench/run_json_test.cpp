@@ -10,6 +10,7 @@
 
 #include "heddle/error.hpp"
 #include "io/temporary_folder.hpp"
+#include "queue_report.hpp"
 #include "records/record.hpp"
 #include "support/message_of.hpp"
 #include "synthetic_run.hpp"
@@ -54,6 +55,37 @@ TEST(RunJson, NumbersKeepTheirLastBit) {
   EXPECT_EQ(timing.lower_quartile, smallest);
   EXPECT_EQ(timing.median, awkward);
   EXPECT_EQ(timing.upper_quartile, std::nextafter(awkward, 1));
+}
+
+TEST(RunJson, QueuesComeBackAndHaveWords) {
+  auto run = made_up::synthetic_run();
+  run.records.resize(1);
+  SchedulerStatistics queues;
+  for (int kind = 0; kind < task_kinds; ++kind) {
+    queues.queues[static_cast<std::size_t>(kind)] = {(1LL << 40) + kind, 10 + kind};
+  }
+  queues.queues[static_cast<std::size_t>(TaskKind::dense_children)] = {};
+  queues.controllers = 3;
+  queues.rounds = 1LL << 41;
+  run.records[0].candidates = {Candidate{}};
+  run.records[0].candidates[0].queues = queues;
+  const json text = to_json(run);
+  EXPECT_EQ(run_from_json(json::parse(text.dump())).records[0].candidates[0].queues, queues);
+  const json& written = text["records"][0]["candidates"][0]["queues"];
+  EXPECT_EQ(written["few_entries"].dump(), R"({"tasks":1099511627779,"launches":13})");
+  EXPECT_EQ(written["rounds"], 1LL << 41);
+  queues = {};
+  EXPECT_EQ(report::queues_in_words(queues), "controllers 0, rounds 0");
+  queues.queues[0] = {8, 1};
+  queues.queues[6] = {64, 2};
+  queues.controllers = 1;
+  queues.rounds = 300;
+  EXPECT_EQ(report::queues_in_words(queues),
+            "few_children 8 in 1, dense_entries 64 in 2; controllers 1, rounds 300");
+  json bad = text;
+  bad["records"][0]["candidates"][0]["queues"]["few_entries"].erase("launches");
+  EXPECT_EQ(message_of([&] { run_from_json(bad); }),
+            "records[0].candidates[0].queues.few_entries.launches: is missing");
 }
 
 TEST(RunJson, OptionalKeysAreLeftOut) {

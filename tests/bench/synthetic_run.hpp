@@ -261,7 +261,10 @@ inline Run synthetic_run() {
     candidate.method = products > 1 ? "on the GPU" : "a product";
     candidate.seconds = around(products * 4e-5);
     candidate.of_product = products;
-    if (products > 1) candidate.products_to_pay = 3.25;
+    if (products > 1) {
+      candidate.products_to_pay = 3.25;
+      candidate.queues = {{{{1, 1}, {2, 1}, {}, {30, 2}, {400, 3}, {}, {5000, 4}}}, 2, 600};
+    }
     assembly.candidates.push_back(candidate);
   }
   run.records.push_back(assembly);

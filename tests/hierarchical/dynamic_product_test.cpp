@@ -44,6 +44,7 @@ TYPED_TEST(DynamicProducts, AgreeWithTheReference) {
         expect_products<E, S>(DynamicProduct<E>(tree, true), plain_adjoint(matrix), seed.generator);
       }
       EXPECT_EQ(tree.memory().schedule, 0);
+      EXPECT_FALSE(product.statistics(tree.device().stream()));
       if constexpr (has_adjoint<E>) {
         const DynamicProduct<E> of_adjoint(tree.adjoint_matrix().scaled(S(-0.5)));
         expect_products<E, S>(of_adjoint, scaled_by(plain_adjoint(matrix), S(-0.5)),

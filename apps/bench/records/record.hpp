@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "heddle/detail/trees/scheduler_statistics.hpp"
 #include "heddle/tuning/measure.hpp"
 
 namespace heddle::bench {
@@ -34,6 +35,7 @@ struct Candidate {
   std::optional<double> of_product;       // median over that of a product with the same matrix
   std::optional<double> products_to_pay;  // after which a new order of values has paid for itself
   std::optional<bool> repeats;            // further runs left the same bits
+  std::optional<SchedulerStatistics> queues;  // of the last product by schedule=tree on a GPU
 
   // Results of a solve to the tolerance of the record.
   std::optional<long long> iterations;

@@ -5,6 +5,7 @@
 #include "heddle/error.hpp"
 #include "matrix/definitions/json_object.hpp"
 #include "matrix/definitions/strict_json.hpp"
+#include "queue_report.hpp"
 #include "record.hpp"
 
 namespace heddle::bench {
@@ -77,6 +78,7 @@ json to_json(const Candidate& candidate) {
   put_number("of_product", candidate.of_product);
   put_number("products_to_pay", candidate.products_to_pay);
   if (candidate.repeats) object["repeats"] = *candidate.repeats;
+  if (candidate.queues) object["queues"] = report::queues_json(*candidate.queues);
   put_count("iterations", candidate.iterations);
   put_number("solve_seconds", candidate.solve_seconds);
   put_number("residual", candidate.residual);
@@ -139,6 +141,21 @@ Timing read_timing(const Object& object) {
   return timing;
 }
 
+SchedulerStatistics read_queues(const Object& object) {
+  std::vector<std::string_view> keys(report::queue_names.begin(), report::queue_names.end());
+  keys.insert(keys.end(), {"controllers", "rounds"});
+  object.check_keys(keys);
+  SchedulerStatistics statistics;
+  for (std::size_t kind = 0; kind < report::queue_names.size(); ++kind) {
+    const Object queue = object.object(report::queue_names[kind]);
+    queue.check_keys({"tasks", "launches"});
+    statistics.queues[kind] = {queue.count("tasks"), queue.count("launches")};
+  }
+  statistics.controllers = object.count("controllers");
+  statistics.rounds = object.count("rounds");
+  return statistics;
+}
+
 Role role_of(const Object& object) {
   const std::string text = object.text_of("role", {"natural", "chosen", "best", "tried", "peer"});
   for (const Role role : {Role::natural, Role::chosen, Role::best, Role::tried}) {
@@ -161,6 +178,7 @@ Candidate read_candidate(const Object& object) {
                      "of_product",
                      "products_to_pay",
                      "repeats",
+                     "queues",
                      "iterations",
                      "solve_seconds",
                      "residual",
@@ -194,6 +212,7 @@ Candidate read_candidate(const Object& object) {
   candidate.of_product = number("of_product");
   candidate.products_to_pay = number("products_to_pay");
   if (object.has("repeats")) candidate.repeats = object.boolean("repeats");
+  if (object.has("queues")) candidate.queues = read_queues(object.object("queues"));
   candidate.iterations = count("iterations");
   candidate.solve_seconds = number("solve_seconds");
   candidate.residual = number("residual");

@@ -291,6 +291,7 @@ class Edits {
       device.synchronize();
     };
     multiply(*tree(), device_.stream());
+    if (is_dynamic) way.scheduled = {product, product->dynamic.get()};
     way.queue = [product, multiply, A = tree(), &edits](const Stream& stream) {
       product->B.reset();
       product->B = std::make_unique<Tree>(A->edited(edits));

@@ -91,9 +91,11 @@ class HierarchicalSuite {
     const auto add = [&](Role role, const std::string& method, const auto& make_map,
                          bool only_queues = false) {
       ways.push_back(way_of(role, "Heddle", method, [&](TimedWay& way) {
-        const std::shared_ptr<const Map> map = make_map();
-        const OwnProduct product = product_by<E>(transposes ? map->adjoint() : map, x);
-        way.on_host = !only_queues && !map->is_capturable() && map->product_on_gpu() == nullptr;
+        const std::shared_ptr<const Map> made = make_map();
+        const std::shared_ptr<const Map> map = transposes ? made->adjoint() : made;
+        const OwnProduct product = product_by<E>(map, x);
+        way.on_host = !only_queues && !made->is_capturable() && made->product_on_gpu() == nullptr;
+        way.scheduled = std::dynamic_pointer_cast<const detail::ScheduledProduct>(map);
         way.queue = way.on_host ? waiting(product.queue, device_) : product.queue;
         way.error = against(y, product.result);
       }));

@@ -82,9 +82,13 @@ Record measured(Session& session, Record record, const std::vector<TimedWay>& wa
     const TimedWay& way = ways[timed[k]];
     Candidate& candidate = record.candidates[timed[k]];
     or_failure(candidate, [&] {
-      if (way.on_host) return take(interleave({runs[k]}, options)[0], candidate);
-      const std::vector<Queue> work = {way.queue};
-      candidate.seconds = measure(work, session.settings().repetitions, device)[0];
+      if (way.on_host) {
+        take(interleave({runs[k]}, options)[0], candidate);
+      } else {
+        const std::vector<Queue> work = {way.queue};
+        candidate.seconds = measure(work, session.settings().repetitions, device)[0];
+      }
+      if (way.scheduled) candidate.queues = way.scheduled->statistics(device.stream());
     });
   }
   return record;

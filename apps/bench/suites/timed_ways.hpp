@@ -3,6 +3,7 @@
 
 #include <exception>
 #include <functional>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -25,6 +26,7 @@ struct TimedWay {
   bool on_host = false;                // waits for the host, so no graph can hold it
   /// The last run's result, if further runs are to be compared with it.
   std::function<std::vector<double>()> result = {};
+  std::shared_ptr<const detail::ScheduledProduct> scheduled = {};  // if the work is that of one
 };
 
 /// Work for a way that is `on_host`: the queued work, and the wait for it.

@@ -85,6 +85,7 @@ TEST_F(DynamicProductOnGpu, DoesNotDependOnLimits) {
           scheduler->set_limits({batch, launches, patience});
           expect_products<E, double>(product, matrix, seed.generator);
           const SchedulerStatistics done = scheduler->statistics(device.stream());
+          EXPECT_EQ(product.statistics(device.stream()), done);
           EXPECT_GE(done.controllers, 1);
           if (patience == 0 && node == 4) {
             EXPECT_GT(done.controllers, 1);

@@ -6,22 +6,12 @@
 #include <memory>
 #include <string>
 
+#include "heddle/detail/trees/scheduler_statistics.hpp"
 #include "heddle/detail/trees/tree_product_cuda.hpp"
 #include "heddle/kernels/trees/node_task.hpp"
 #include "heddle/kernels/trees/scheduler_arguments.hpp"
 
 namespace heddle {
-
-/// The work of the last operation on a GPU.
-struct SchedulerStatistics {
-  struct Queue {
-    long long tasks = 0;
-    long long launches = 0;  // kernels
-  };
-  std::array<Queue, task_kinds> queues;
-  long long controllers = 0;  // launches of the controller, which gives way if nothing advances
-  long long rounds = 0;       // of its loop
-};
 
 namespace cuda {
 
