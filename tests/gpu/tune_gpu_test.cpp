@@ -16,6 +16,7 @@
 #include "support/random_matrix.hpp"
 #include "support/refusing_memory.hpp"
 #include "tuning/search/operator_trials.hpp"
+#include "tuning/search/tree_iterations.hpp"
 
 namespace tune_gpu {
 namespace {
@@ -157,6 +158,18 @@ TEST_F(TuneOnGpu, TriesLaunchesOfTreesAndTakesThem) {
   const NodeChoice choice = Profiles::for_device(device, profile, "it")
                                 .choose_node(subject_of(matrix), device, TreeUse::product);
   EXPECT_EQ(choice.nodes, tree.best(TreeUse::product).nodes);
+  EXPECT_GE(std::ranges::count(tree.sizes, NodeSchedule::tree, &NodeTrial::schedule), 1);
+}
+
+TEST_F(TuneOnGpu, TimesIterationsOfTreesByEachSchedule) {
+  const AnyMatrix matrix(dirac(3000));
+  TreeIterations iterations(matrix, device);
+  for (const NodeSchedule schedule : {NodeSchedule::kept, NodeSchedule::tree}) {
+    const auto prepared = iterations.prepare(128, schedule);
+    ASSERT_NE(prepared, nullptr);
+    EXPECT_GT(prepared->run(), 0);
+    EXPECT_TRUE(std::isfinite(prepared->run()));
+  }
 }
 
 }  // namespace
