@@ -195,34 +195,39 @@ class HEDDLE_EXPORT HierarchicalMatrix final : public detail::TreeOperator<E>,
   /// alpha A + beta B at every place that either has, even if the sum is 0. Its leaves are dense
   /// where A's are, and it is in the form of A: A* + B* is (A + B)* and shares that tree's layout,
   /// A^T + B is (A + B^T)^T. A zero may differ in its sign from that of matrices written out.
-  /// Throws `Error`: size_mismatch for matrices of other sizes, usage for nodes of another size,
-  /// memory.
+  /// The bits do not depend on the schedule. Throws `Error`: size_mismatch for matrices of other
+  /// sizes, usage for nodes of another size, memory; by a walk over both trees, unsupported for
+  /// 2^31 leaves or more.
   friend HierarchicalMatrix add(scalar alpha, const HierarchicalMatrix& A, scalar beta,
-                                const HierarchicalMatrix& B)
+                                const HierarchicalMatrix& B,
+                                SumSchedule schedule = SumSchedule::kept)
     requires can_add
   {
-    return A.plus(alpha, beta, B, false);
+    return A.plus(alpha, beta, B, false, schedule);
   }
   /// The same with complex coefficients, for entries that commute with them: complex numbers and
   /// blocks of these. Other entries take real coefficients.
   friend HierarchicalMatrix add(std::complex<scalar> alpha, const HierarchicalMatrix& A,
-                                std::complex<scalar> beta, const HierarchicalMatrix& B)
+                                std::complex<scalar> beta, const HierarchicalMatrix& B,
+                                SumSchedule schedule = SumSchedule::kept)
     requires(can_add && E::ring == Ring::complex)
   {
-    return A.plus(alpha, beta, B, false);
+    return A.plus(alpha, beta, B, false, schedule);
   }
   /// alpha A + beta B*.
   friend HierarchicalMatrix add_adjoint(scalar alpha, const HierarchicalMatrix& A, scalar beta,
-                                        const HierarchicalMatrix& B)
+                                        const HierarchicalMatrix& B,
+                                        SumSchedule schedule = SumSchedule::kept)
     requires(can_add && has_adjoint<E>)
   {
-    return A.plus(alpha, beta, B, true);
+    return A.plus(alpha, beta, B, true, schedule);
   }
   friend HierarchicalMatrix add_adjoint(std::complex<scalar> alpha, const HierarchicalMatrix& A,
-                                        std::complex<scalar> beta, const HierarchicalMatrix& B)
+                                        std::complex<scalar> beta, const HierarchicalMatrix& B,
+                                        SumSchedule schedule = SumSchedule::kept)
     requires(can_add && has_adjoint<E> && E::ring == Ring::complex)
   {
-    return A.plus(alpha, beta, B, true);
+    return A.plus(alpha, beta, B, true, schedule);
   }
 
   /// Bytes that several matrices hold together: shared nodes are counted once. Included are nodes
@@ -309,9 +314,10 @@ class HEDDLE_EXPORT HierarchicalMatrix final : public detail::TreeOperator<E>,
   /// Coefficients are real or complex.
   template <class C>
   std::optional<detail::Tree> sum_on_gpu(C alpha, C beta, const HierarchicalMatrix& B,
-                                         const Reading& of_b) const;
+                                         const Reading& of_b, SumSchedule schedule) const;
   template <class C>
-  HierarchicalMatrix plus(C alpha, C beta, const HierarchicalMatrix& B, bool adjoint_of_b) const;
+  HierarchicalMatrix plus(C alpha, C beta, const HierarchicalMatrix& B, bool adjoint_of_b,
+                          SumSchedule schedule) const;
 };
 
 template <class E>

@@ -24,6 +24,7 @@ namespace heddle {
 template <class Operation>
 class TreeScheduler {
   static_assert(std::is_trivially_copyable_v<Operation>);
+  static_assert(std::is_same_v<typename Operation::Task, NodeTask>);
 
  public:
   TreeScheduler(TreeScheduler&&) noexcept = default;
@@ -36,8 +37,8 @@ class TreeScheduler {
       : device_(matrix.device()) {
     if constexpr (has_cuda) {
       if (device_.on_gpu()) {
-        on_gpu_ = std::make_shared<cuda::TaskScheduler>(text, text.type, sizeof(Operation),
-                                                        matrix.on_gpu(), device_);
+        on_gpu_ = std::make_shared<cuda::TaskScheduler>(text, sizeof(Operation),
+                                                        std::vector{matrix.on_gpu()}, device_);
       }
     }
     keep(matrix);
@@ -52,7 +53,7 @@ class TreeScheduler {
       throw Error(ErrorKind::usage, "an operation on trees takes matrices of one device");
     }
     if constexpr (has_cuda) {
-      if (on_gpu_) on_gpu_->set_tree(matrix.on_gpu());
+      if (on_gpu_) on_gpu_->set_trees({matrix.on_gpu()});
     }
     keep(matrix);
   }
@@ -73,8 +74,7 @@ class TreeScheduler {
                  [&](Offset i) { operation.prepare(i); });
     if (tree_->entries == 0) return;
     const int threads = team_size(stream, tree_->entries);
-    const int level = detail::levels_of(tree_->rows, tree_->columns, tree_->leaf.log2_size) - 1;
-    detail::run_tasks(operation, operation.task_of(tree_->root, level, 0, 0), threads);
+    detail::run_tasks(operation, detail::root_task(*tree_, pools_), threads);
   }
 
   /// Null on a CPU.
@@ -85,11 +85,8 @@ class TreeScheduler {
   void keep(const HierarchicalMatrix<E>& matrix) {
     matrix_ = std::make_shared<const HierarchicalMatrix<E>>(matrix);
     tree_ = &matrix.tree();
-    pools_.clear();
-    if (device_.on_gpu()) return;
-    for (const detail::PoolShare& share : tree_->pools) {
-      pools_.push_back(share.pool ? reinterpret_cast<unsigned long long>(share.pool->data()) : 0);
-    }
+    pools_ =
+        device_.on_gpu() ? std::vector<unsigned long long>() : detail::addresses_of_pools(*tree_);
   }
 
   std::shared_ptr<const void> matrix_;  // keeps the tree

@@ -86,16 +86,15 @@ KernelSource tree_source(const TreeProgram& program, int architecture) {
                       text);
 }
 
-KernelSource scheduler_source(const EntryText& entry, const std::string& type,
-                              std::size_t operation_bytes) {
+KernelSource scheduler_source(const EntryText& operation, std::size_t operation_bytes) {
   const std::string text =
-      "#include \"heddle/kernels/trees/task_scheduler.cuh\"\nusing Operation = " + type +
+      "#include \"heddle/kernels/trees/task_scheduler.cuh\"\nusing Operation = " + operation.type +
       ";\nstatic_assert(sizeof(Operation) == " + std::to_string(operation_bytes) +
       R"(, "heddle operation: other bytes on the host than on the GPU");
-using Arguments = heddle::device::SchedulerArguments<heddle::NodeTask>;
+using Arguments = heddle::device::ArgumentsOf<Operation>;
 extern "C" __global__ void __launch_bounds__(heddle::device::scheduler_block)
 heddle_control_tasks(const __grid_constant__ Arguments scheduler,
-                     const __grid_constant__ Operation operation, heddle::NodeTask root) {
+                     const __grid_constant__ Operation operation, Operation::Task root) {
   heddle::device::control_tasks(scheduler, operation, root, [&] {
     Arguments next = scheduler;
     next.continues = true;
@@ -105,7 +104,7 @@ heddle_control_tasks(const __grid_constant__ Arguments scheduler,
   });
 }
 )";
-  KernelSource source = program_over(entry, "scheduler of " + type, text);
+  KernelSource source = program_over(operation, "scheduler of " + operation.type, text);
   source.options.emplace_back(launches_kernels);
   return source;
 }

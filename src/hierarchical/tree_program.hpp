@@ -34,9 +34,8 @@ int warps_of(const TreeProgram& program);
 KernelSource tree_source(const TreeProgram& program, int architecture);
 
 /// The controller `heddle_control_tasks` of an operation on trees
-/// (kernels/trees/task_scheduler.cuh) and the kernels that it launches. `type` is the operation's
-/// class, of `operation_bytes`, in headers of the kernels or of `entry`.
-KernelSource scheduler_source(const EntryText& entry, const std::string& type,
-                              std::size_t operation_bytes);
+/// (kernels/trees/task_scheduler.cuh) and the kernels that it launches. The type of `operation` is
+/// a class of `operation_bytes`.
+KernelSource scheduler_source(const EntryText& operation, std::size_t operation_bytes);
 
 }  // namespace heddle::cuda

@@ -336,6 +336,11 @@ TEST_F(Hierarchical, AddsMatricesOfEveryEntry) {
       return run({"info", file, "--entry", system.entry, "--json"}).json()["entries"];
     };
     EXPECT_EQ(entries_of("c.mtx"), entries_of("a.mtx"));
+    ASSERT_EQ(run({"add", "a.mtx", "a.mtx", "--entry", system.entry, "--alpha", "2", "--beta",
+                   "-0.5", "--storage", "hisparse,schedule=tree", "-o", "walked.mtx", "-q"})
+                  .status,
+              0);
+    EXPECT_EQ(text_of("walked.mtx"), text_of("c.mtx"));
     // C = 3/2 A, so that all entries of 2/3 C - A are zeros.
     ASSERT_EQ(run({"add", "c.mtx", "a.mtx", "--entry", system.entry, "--alpha",
                    "0.66666666666666663", "--beta", "-1", "-o", "zero.mtx", "-q"})
@@ -424,6 +429,8 @@ TEST_F(Hierarchical, RefusesInOneLine) {
   expect_refused({"add", "a.mtx", "b.mtx", "-o", "c.mtx"}, 2,
                  "cannot add 12 x 12 and 2 x 3 entries");
   expect_refused({"add", "a.mtx", "a.mtx", "-o", "a.mtx"}, 2, "a.mtx");
+  expect_refused({"add", "a.mtx", "a.mtx", "--storage", "sliced", "-o", "c.mtx"}, 2,
+                 "--storage must be hisparse or hisparse,schedule=tree, not sliced");
   for (const char* const number : {"inf", "nan", "1+2", "1+i", "i", "2j", "1+2i3", "--1"}) {
     expect_refused({"add", "a.mtx", "a.mtx", "--alpha=" + std::string(number), "-o", "c.mtx"}, 2,
                    "--alpha");

@@ -52,6 +52,8 @@ void check(const Definition& definition, std::uint64_t number) {
       if (pattern.rows == pattern.columns) {
         expect_same_rows<E>(tree.plus(S(1), S(3), tree, true),
                             add_adjoint(S(1), typed, S(3), typed).to_csr());
+        expect_same_rows<E>(tree.plus(S(1), S(3), tree, true, SumSchedule::tree),
+                            add_adjoint(S(1), typed, S(3), typed).to_csr());
       }
       if (testing::Test::HasFailure()) return;
     }

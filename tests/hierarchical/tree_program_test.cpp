@@ -14,6 +14,7 @@
 
 #include "heddle/detail/entry_table.hpp"
 #include "heddle/kernels/trees/tree_operation.hpp"
+#include "heddle/kernels/trees/tree_sum_operation.hpp"
 #include "hierarchical/absolute_row_sums.hpp"
 #include "spmv/defined_entry_text.hpp"
 #include "spmv/device_linker.hpp"
@@ -129,8 +130,7 @@ TEST(TreeKernelVariants, OfSchedulersCompile) {
     text.type = "heddle::TreeProductOperation<" + text.type + ", " +
                 std::string(detail::scalar_name<S>()) + ", heddle::detail::TreeForm(" +
                 std::to_string(static_cast<int>(form)) + ")>";
-    sources.push_back(
-        cuda::scheduler_source(text, text.type, sizeof(TreeProductOperation<E, S, form>)));
+    sources.push_back(cuda::scheduler_source(text, sizeof(TreeProductOperation<E, S, form>)));
   };
   using enum detail::TreeForm;
   add.operator()<real<double>, direct>();
@@ -138,8 +138,10 @@ TEST(TreeKernelVariants, OfSchedulersCompile) {
   add.operator()<stored_as<float, block<double, 3, 3>>, adjoint>();
   const EntryText users{"heddle::test::AbsoluteRowSums<heddle::complex<float>, double>",
                         {"heddle/entries/complex.hpp", "absolute_row_sums.hpp"}};
-  sources.push_back(
-      cuda::scheduler_source(users, users.type, sizeof(AbsoluteRowSums<complex<float>, double>)));
+  sources.push_back(cuda::scheduler_source(users, sizeof(AbsoluteRowSums<complex<float>, double>)));
+  sources.push_back(cuda::scheduler_source(
+      {"heddle::TreeSumOperation", {"heddle/kernels/trees/tree_sum_operation.hpp"}},
+      sizeof(TreeSumOperation)));
   try {
     // Optimised as they run: their kernels bound registers, which calls of functions would exceed.
     const auto images = cuda::compile_kernels(sources, 90);

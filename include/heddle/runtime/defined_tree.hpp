@@ -6,6 +6,7 @@
 
 #include "heddle/detail/sliced_operator.hpp"
 #include "heddle/detail/trees/tree_operator.hpp"
+#include "heddle/detail/trees/tree_sum.hpp"
 #include "heddle/export.hpp"
 #include "heddle/hierarchical_memory.hpp"
 #include "heddle/runtime/defined_matrix.hpp"
@@ -68,7 +69,8 @@ class HEDDLE_EXPORT DefinedTree final : public detail::DefinedTreeOperator<S>,
   /// alpha A + beta B at every place that either has, or alpha A + beta B*. Both have one and the
   /// same definition. Throws `Error`: usage for two definitions or nodes of another size,
   /// size_mismatch, unsupported for a definition without an adjoint, memory.
-  DefinedTree plus(S alpha, S beta, const DefinedTree& B, bool adjoint_of_b = false) const;
+  DefinedTree plus(S alpha, S beta, const DefinedTree& B, bool adjoint_of_b = false,
+                   SumSchedule schedule = SumSchedule::kept) const;
 
  private:
   DefinedTree(detail::Tree tree, const DefinedTree& before);

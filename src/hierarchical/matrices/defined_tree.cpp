@@ -163,8 +163,8 @@ std::shared_ptr<const LinearOperator<S>> DefinedTree<S>::handle() const {
 }
 
 template <class S>
-DefinedTree<S> DefinedTree<S>::plus(S alpha, S beta, const DefinedTree& B,
-                                    bool adjoint_of_b) const {
+DefinedTree<S> DefinedTree<S>::plus(S alpha, S beta, const DefinedTree& B, bool adjoint_of_b,
+                                    SumSchedule schedule) const {
   const EntryDefinition& definition = *this->definition();
   if (this->definition() != B.definition()) {
     throw Error(ErrorKind::usage, "entries of different definitions cannot be added");
@@ -182,7 +182,7 @@ DefinedTree<S> DefinedTree<S>::plus(S alpha, S beta, const DefinedTree& B,
                                {static_cast<double>(alpha), 0},
                                {static_cast<double>(beta), 0},
                                *moved};
-      return {cuda::sum_of_trees(*a, *b, adjoint_of_b, sum), *this};
+      return {cuda::sum_of_trees(a, b, adjoint_of_b, sum, schedule), *this};
     }
   }
   const int K = definition.size();
@@ -209,9 +209,9 @@ DefinedTree<S> DefinedTree<S>::plus(S alpha, S beta, const DefinedTree& B,
       std::memcpy(term.sum, term.b == nullptr ? a : b, static_cast<std::size_t>(K) * sizeof(S));
     }
   };
-  return {
-      detail::sum_of_trees(this->scheduled(), B.scheduled(), adjoint_of_b, combine, this->team()),
-      *this};
+  return {detail::sum_of_trees(this->scheduled(), B.scheduled(), adjoint_of_b, combine,
+                               this->team(), schedule),
+          *this};
 }
 
 template class DefinedTree<float>;

@@ -42,15 +42,10 @@ struct LeavesByRows {
   }
 };
 
-struct SumToCount {
-  LeavesByRows a, b;
+/// The sum, and arrays for its leaves.
+struct SumToPlace {
   PairsOfLeaves pairs;
   ListedPairs listed;
-  // For each leaf of B: leaves of A before it, as -1 - i if none of them meets it; and leaves of B
-  // that meet none, before it and in all.
-  Offset* before_in_a;
-  Offset* lone;
-  // The leaves of the sum.
   Index* row;
   Index* column;
   int* held;
@@ -59,8 +54,26 @@ struct SumToCount {
   LevelsAbove above;
 };
 
-/// Records a leaf of the sum: counts its entries if a thread can, or lists it.
-__device__ void take_pair(const SumToCount& of, Offset leaf, Offset i, Offset j, Index row,
+struct SumToCount : SumToPlace {
+  LeavesByRows a, b;
+  // For each leaf of B: leaves of A before it, as -1 - i if none of them meets it; and leaves of B
+  // that meet none, before it and in all.
+  Offset* before_in_a;
+  Offset* lone;
+};
+
+/// The leaves that a walk has found.
+struct WalkedSum : SumToPlace {
+  const Index* order;
+  const unsigned long long* place;
+  const int* counts;
+  Offset leaves;
+  int column_bits;
+};
+
+/// Records a leaf of the sum: counts its entries if a thread can and none has, or lists it.
+template <bool counts>
+__device__ void take_pair(const SumToPlace& of, Offset leaf, Offset i, Offset j, Index row,
                           Index column) {
   of.pairs.of_a[leaf] = static_cast<Index>(i);
   of.pairs.of_b[leaf] = static_cast<Index>(j);
@@ -69,8 +82,10 @@ __device__ void take_pair(const SumToCount& of, Offset leaf, Offset i, Offset j,
   const NodeView a = view_of(of.pairs, of.pairs.a, static_cast<Index>(i));
   const NodeView b = view_of(of.pairs, of.pairs.b, static_cast<Index>(j));
   if (fits_in_thread(a, b)) {
-    const ThreadPair pair(a, b, of.pairs.transposes_b);
-    of.held[leaf] = pair.all - __popc(pair.repeats);
+    if constexpr (counts) {
+      const ThreadPair pair(a, b, of.pairs.transposes_b);
+      of.held[leaf] = pair.all - __popc(pair.repeats);
+    }
     if (of.counted->has_single == 0) of.counted->has_single = 1;
     return;
   }
@@ -107,7 +122,8 @@ __device__ Offset take_lone_leaves(const SumToCount& of) {
     const Sums sums = sums_of_block(in_a < 0 ? 1 : 0);
     if (j < own.end) of.lone[j] = before + sums.before;
     if (in_a < 0) {
-      take_pair(of, -1 - in_a + before + sums.before, -1, j, of.b.row_of(j), of.b.leaf[j].block);
+      take_pair<true>(of, -1 - in_a + before + sums.before, -1, j, of.b.row_of(j),
+                      of.b.leaf[j].block);
     }
     before += sums.all;
   }
@@ -171,17 +187,9 @@ __device__ void count_listed(const SumToCount& of) {
   }
 }
 
-__global__ void __launch_bounds__(block_size, blocks_of_multiprocessor)
-    count_sum(const __grid_constant__ SumToCount of) {
+/// Gives the counted leaves of the sum and the nodes above them their places.
+__device__ __forceinline__ void place_sum(const SumToPlace& of, Offset leaves) {
   __shared__ Offset nodes[max_levels];
-  const Offset leaves = of.a.count + take_lone_leaves(of);
-  for_all(of.a.count, [&](Offset i) {
-    const Index row = of.a.row_of(i), column = of.a.leaf[i].block;
-    const Offset j = of.b.first_not_before(row, column);
-    take_pair(of, i + of.lone[j], i, of.b.is_at(j, row, column) ? j : -1, row, column);
-  });
-  wait_for_all();
-  count_listed(of);
   const Children made{of.row, of.column, leaves};
   const NodesToPlace to_place{leaves, of.pairs.shape, of.held, nullptr, of.byte};
   mark_levels(of.above, made);
@@ -201,6 +209,33 @@ __global__ void __launch_bounds__(block_size, blocks_of_multiprocessor)
   place_levels(of.above, made, nodes, placed.end);
 }
 
+__global__ void __launch_bounds__(block_size, blocks_of_multiprocessor)
+    count_sum(const __grid_constant__ SumToCount of) {
+  const Offset leaves = of.a.count + take_lone_leaves(of);
+  for_all(of.a.count, [&](Offset i) {
+    const Index row = of.a.row_of(i), column = of.a.leaf[i].block;
+    const Offset j = of.b.first_not_before(row, column);
+    take_pair<true>(of, i + of.lone[j], i, of.b.is_at(j, row, column) ? j : -1, row, column);
+  });
+  wait_for_all();
+  count_listed(of);
+  place_sum(of, leaves);
+}
+
+__global__ void __launch_bounds__(block_size, blocks_of_multiprocessor)
+    place_walked(const __grid_constant__ WalkedSum of) {
+  for_all(of.leaves, [&](Offset leaf) {
+    const Index record = of.order[leaf];
+    const auto row = static_cast<Index>(of.place[leaf] >> of.column_bits);
+    const auto column = static_cast<Index>(of.place[leaf] & ((1ULL << of.column_bits) - 1));
+    of.held[leaf] = of.counts[record];
+    take_pair<false>(of, leaf, of.pairs.a[record].node != 0 ? record : -1,
+                     of.pairs.b[record].node != 0 ? record : -1, row, column);
+  });
+  wait_for_all();
+  place_sum(of, of.leaves);
+}
+
 LeavesByRows by_rows(const TreeSchedule& schedule) {
   return {schedule.cut.leaves.data(), schedule.first.data(),
           static_cast<Index>(schedule.first.size()) - 1,
@@ -209,20 +244,20 @@ LeavesByRows by_rows(const TreeSchedule& schedule) {
 
 }  // namespace
 
-CountedPairs::CountedPairs(const TreeOnGpu& A, const TreeOnGpu& B, bool transposes_b,
-                           const Device& device) {
-  const heddle::detail::Tree &tree = A.matrix().tree(), &other = B.matrix().tree();
-  SumToCount of{};
-  of.a = by_rows(A.schedule(false));
-  of.b = by_rows(B.schedule(transposes_b));
-  const Offset most = of.a.count + of.b.count;
-  if (most > std::numeric_limits<Index>::max()) {
-    throw Error(ErrorKind::unsupported, "a GPU adds only trees of fewer than 2^31 leaves");
-  }
+struct CountedPairs::Room {
+  UnsetArray<Offset> of_block;
+  Array<CountedSum> counted;
+  SumToPlace sum;
+};
+
+CountedPairs::Room CountedPairs::room_for(const heddle::detail::Tree& tree,
+                                          const heddle::device::TreeLeaf* a,
+                                          const heddle::device::TreeLeaf* b, bool transposes_b,
+                                          Offset most, unsigned blocks, const Device& device) {
   const auto capacity = static_cast<std::size_t>(most);
   const NodeShape& shape = tree.leaf;
   leaves_.shape = shape;
-  leaves_.rows = of.a.block_rows;
+  leaves_.rows = static_cast<Index>(shape.blocks_of(tree.rows));
   leaves_.columns = static_cast<Index>(shape.blocks_of(tree.columns));
   for (UnsetArray<Index>* const array :
        {&of_a_, &of_b_, &small_, &medium_, &large_, &leaves_.row, &leaves_.column}) {
@@ -230,34 +265,32 @@ CountedPairs::CountedPairs(const TreeOnGpu& A, const TreeOnGpu& B, bool transpos
   }
   leaves_.held = UnsetArray<int>(capacity, device);
   leaves_.byte = UnsetArray<Offset>(capacity, device);
-  UnsetArray<Offset> before_in_a(static_cast<std::size_t>(of.b.count), device),
-      lone(before_in_a.size() + 1, device);
-  Array<CountedSum> counted(1, device);
-  const Stream& stream = device.stream();
-  const unsigned blocks =
-      blocks_side_by_side(32 * most + (tree.entries + other.entries) / 8, stream);
-  UnsetArray<Offset> of_block(sums_of_a_block * std::size_t(blocks), device);
+  Room room{UnsetArray<Offset>(sums_of_a_block * std::size_t(blocks), device),
+            Array<CountedSum>(1, device),
+            {}};
+  SumToPlace& of = room.sum;
   const int levels = heddle::detail::levels_of(tree.rows, tree.columns, shape.log2_size);
   if (levels > 1 && most > 0 && InnerLevels::suit(tree.rows, tree.columns, shape.log2_size)) {
     inner_.emplace(leaves_.rows, leaves_.columns, shape.log2_size, most, levels, device);
-    of.above = inner_->to_count(of_block.data());
+    of.above = inner_->to_count(room.of_block.data());
   }
-  of.above.of_block = of_block.data();
-  of.above.counted = &counted.data()->inner;
-  pairs_ = {of.a.leaf, of.b.leaf, of_a_.data(), of_b_.data(), shape, transposes_b};
+  of.above.of_block = room.of_block.data();
+  of.above.counted = &room.counted.data()->inner;
+  pairs_ = {a, b, of_a_.data(), of_b_.data(), shape, transposes_b};
   listed_ = {small_.data(), medium_.data(), large_.data()};
   of.pairs = pairs_;
   of.listed = listed_;
-  of.before_in_a = before_in_a.data();
-  of.lone = lone.data();
   of.row = leaves_.row.data();
   of.column = leaves_.column.data();
   of.held = leaves_.held.data();
   of.byte = leaves_.byte.data();
-  of.counted = counted.data();
-  launch_side_by_side(count_sum, blocks, stream, of);
+  of.counted = room.counted.data();
+  return room;
+}
+
+void CountedPairs::take(const TreeOnGpu& A, const Room& room, const Device& device) {
   available_ = A.device().available_memory();  // while the kernel runs
-  counted_ = read_value(counted.data(), device);
+  counted_ = read_value(room.counted.data(), device);
   leaves_.count = counted_.leaves;
   for (std::size_t kind = 0; kind < node_kinds; ++kind) {
     leaves_.counts.of_kind[kind] = counted_.of_kind[kind];
@@ -265,6 +298,37 @@ CountedPairs::CountedPairs(const TreeOnGpu& A, const TreeOnGpu& B, bool transpos
   leaves_.counts.items = counted_.entries;
   leaves_.counts.bytes = counted_.bytes;
   if (inner_) inner_->take(counted_.inner, counted_.bytes);
+}
+
+CountedPairs::CountedPairs(const TreeOnGpu& A, const TreeOnGpu& B, bool transposes_b,
+                           const Device& device) {
+  const heddle::detail::Tree &tree = A.matrix().tree(), &other = B.matrix().tree();
+  const LeavesByRows a = by_rows(A.schedule(false)), b = by_rows(B.schedule(transposes_b));
+  const Offset most = a.count + b.count;
+  if (most > std::numeric_limits<Index>::max()) {
+    throw Error(ErrorKind::unsupported, "a GPU adds only trees of fewer than 2^31 leaves");
+  }
+  const Stream& stream = device.stream();
+  const unsigned blocks =
+      blocks_side_by_side(32 * most + (tree.entries + other.entries) / 8, stream);
+  const Room room = room_for(tree, a.leaf, b.leaf, transposes_b, most, blocks, device);
+  UnsetArray<Offset> before_in_a(static_cast<std::size_t>(b.count), device),
+      lone(before_in_a.size() + 1, device);
+  SumToCount of{room.sum, a, b, before_in_a.data(), lone.data()};
+  launch_side_by_side(count_sum, blocks, stream, of);
+  take(A, room, device);
+}
+
+CountedPairs::CountedPairs(const TreeOnGpu& A, WalkedPairs walked, bool transposes_b,
+                           const Device& device)
+    : walked_(std::move(walked)) {
+  const unsigned blocks = blocks_side_by_side(walked_.count, device.stream());
+  const Room room = room_for(A.matrix().tree(), walked_.a.data(), walked_.b.data(), transposes_b,
+                             walked_.count, blocks, device);
+  WalkedSum of{room.sum,      walked_.order.data(), walked_.place.data(), walked_.held.data(),
+               walked_.count, walked_.column_bits};
+  launch_side_by_side(place_walked, blocks, device.stream(), of);
+  take(A, room, device);
 }
 
 }  // namespace heddle::cuda

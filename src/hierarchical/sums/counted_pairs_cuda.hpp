@@ -8,6 +8,7 @@
 #include "heddle/kernels/trees/tree_arguments.hpp"
 #include "hierarchical/inner_levels_cuda.hpp"
 #include "hierarchical/tree_levels_cuda.hpp"
+#include "walked_pairs_cuda.hpp"
 
 namespace heddle::cuda {
 
@@ -41,8 +42,10 @@ struct CountedSum {
 /// together. One kernel finds them and the levels above the leaves, and the host waits for it once.
 class CountedPairs {
  public:
-  /// Throws `Error`: memory; unsupported for 2^31 leaves or more.
+  /// From the kept schedules. Throws `Error`: memory; unsupported for 2^31 leaves or more.
   CountedPairs(const TreeOnGpu& A, const TreeOnGpu& B, bool transposes_b, const Device& device);
+  /// From the leaves that a walk has counted. Throws `Error` (memory).
+  CountedPairs(const TreeOnGpu& A, WalkedPairs walked, bool transposes_b, const Device& device);
 
   const LevelOnGpu& leaves() const { return leaves_; }
   LevelOnGpu take_leaves() { return std::move(leaves_); }
@@ -63,6 +66,15 @@ class CountedPairs {
   long long available() const { return available_; }
 
  private:
+  struct Room;
+  /// Room for up to `most` leaves, made from leaves of these arrays, on `blocks` side by side.
+  Room room_for(const heddle::detail::Tree& tree, const device::TreeLeaf* a,
+                const device::TreeLeaf* b, bool transposes_b, Offset most, unsigned blocks,
+                const Device& device);
+  /// Waits for the kernel that counts.
+  void take(const TreeOnGpu& A, const Room& room, const Device& device);
+
+  WalkedPairs walked_;  // leaves of the pairs, if they come from a walk
   UnsetArray<Index> of_a_, of_b_, small_, medium_, large_;
   LevelOnGpu leaves_;
   std::optional<InnerLevels> inner_;

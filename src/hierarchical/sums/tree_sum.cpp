@@ -12,6 +12,7 @@
 
 #include "heddle/detail/trees/tree_sum_again.hpp"
 #include "heddle/tools/team.hpp"
+#include "walked_pairs.hpp"
 
 namespace heddle::detail {
 
@@ -135,11 +136,14 @@ class LeafPair {
   std::vector<char> marked_;  // positions of a
 };
 
-/// The leaves of the sum without the numbers of their entries, and where each comes from.
-std::pair<NodeLevel, std::vector<Sources>> leaves_of_sum(const Tree& a, const LeafSchedule& of_a,
-                                                         const LeafSchedule& of_b,
-                                                         const Device& device) {
-  NodeLevel leaves;
+/// The leaves of the sum by both schedules, without the numbers of their entries, and where each
+/// comes from.
+PairedLeaves kept_pairs(const ScheduledTree& A, const ScheduledTree& B, bool transposes_b,
+                        const Device& device) {
+  const Tree &a = A.tree(), &b = B.tree();
+  const LeafSchedule &of_a = A.schedule(false), &of_b = B.schedule(transposes_b);
+  PairedLeaves pairs;
+  NodeLevel& leaves = pairs.leaves;
   leaves.rows = of_a.blocks();
   leaves.columns = static_cast<Index>(a.leaf.blocks_of(a.columns));
   leaves.offsets = Array<Offset>(of_a.places->first.size(), device);
@@ -157,15 +161,26 @@ std::pair<NodeLevel, std::vector<Sources>> leaves_of_sum(const Tree& a, const Le
       static_cast<std::size_t>(leaves.offsets[static_cast<std::size_t>(leaves.rows)]);
   leaves.column = Array<Index>(count, device);
   leaves.held = Array<int>(count, device);
-  std::vector<Sources> sources(count);
+  pairs.sources.resize(count);
+  const auto source = [](const Tree& tree, const LeafSchedule& schedule, Offset i) {
+    if (i < 0) return 0ULL;
+    const NodeView leaf = tree.node((*schedule.references)[static_cast<std::size_t>(i)], 0);
+    return reinterpret_cast<unsigned long long>(leaf.data) |
+           static_cast<unsigned long long>(leaf.kind);
+  };
   parallel_for(team, leaves.rows, [&](Index row) {
     auto to = static_cast<std::size_t>(leaves.offsets[static_cast<std::size_t>(row)]);
     for_each_block(*of_a.places, *of_b.places, row, [&](Index block, const Sources& from) {
       leaves.column[to] = block;
-      sources[to++] = from;
+      pairs.sources[to++] = {source(a, of_a, from.a), source(b, of_b, from.b)};
     });
   });
-  return {std::move(leaves), std::move(sources)};
+  return pairs;
+}
+
+NodeView leaf_at(unsigned long long source, const NodeShape& shape) {
+  const device::TreeLeaf leaf{source, 0, 0};
+  return {reinterpret_cast<const unsigned char*>(leaf.address()), leaf.kind(), shape};
 }
 
 }  // namespace
@@ -186,36 +201,36 @@ void check_sum(const Tree& a, const Tree& b, bool transposes_b) {
 }
 
 Tree sum_of_trees(const ScheduledTree& A, const ScheduledTree& B, bool transposes_b,
-                  const CombineEntries& combine, const Device& device) {
+                  const CombineEntries& combine, const Device& device, SumSchedule schedule) {
   const Tree &a = A.tree(), &b = B.tree();
-  const LeafSchedule &of_a = A.schedule(false), &of_b = B.schedule(transposes_b);
-  auto [leaves, sources] = leaves_of_sum(a, of_a, of_b, device);
+  auto [leaves, sources] = schedule == SumSchedule::tree ? walked_pairs(a, b, transposes_b, device)
+                                                         : kept_pairs(A, B, transposes_b, device);
   const int team = team_size(device.stream(), a.entries + b.entries);
   const auto for_each_pair = [&, &from = sources](const auto& body) {
     // Leaves of B* are scattered in memory.
     const auto ask_for = [&](std::size_t leaf) {
       constexpr std::size_t ahead = 8;
-      const Offset in_b = from[std::min(leaf + ahead, from.size() - 1)].b;
-      if (in_b < 0) return;
-      const NodeView soon = b.node((*of_b.references)[static_cast<std::size_t>(in_b)], 0);
-      __builtin_prefetch(soon.data);
-      __builtin_prefetch(soon.data + 64);
+      const unsigned long long in_b = from[std::min(leaf + ahead, from.size() - 1)].b;
+      if (in_b == 0) return;
+      const unsigned char* const soon = leaf_at(in_b, b.leaf).data;
+      __builtin_prefetch(soon);
+      __builtin_prefetch(soon + 64);
     };
     parallel_shares(team, from.size(), 0, [&](auto&& for_each) {
       LeafPair pair(a.leaf, transposes_b);
       for_each([&](std::size_t leaf) {
         if (transposes_b) ask_for(leaf);
         const auto [in_a, in_b] = from[leaf];
-        NodeView view_a{}, view_b{};
-        if (in_a >= 0) view_a = a.node((*of_a.references)[static_cast<std::size_t>(in_a)], 0);
-        if (in_b >= 0) view_b = b.node((*of_b.references)[static_cast<std::size_t>(in_b)], 0);
-        pair.take(in_a >= 0 ? &view_a : nullptr, in_b >= 0 ? &view_b : nullptr);
+        const NodeView view_a = leaf_at(in_a, a.leaf), view_b = leaf_at(in_b, b.leaf);
+        pair.take(in_a != 0 ? &view_a : nullptr, in_b != 0 ? &view_b : nullptr);
         body(leaf, pair);
       });
     });
   };
-  for_each_pair(
-      [&held = leaves.held](std::size_t leaf, LeafPair& pair) { held[leaf] = pair.count(); });
+  if (schedule == SumSchedule::kept) {
+    for_each_pair(
+        [&held = leaves.held](std::size_t leaf, LeafPair& pair) { held[leaf] = pair.count(); });
+  }
   TreeBuilder builder(a.rows, a.columns, a.leaf, std::move(leaves), device);
   for_each_pair([&](std::size_t leaf, LeafPair& pair) {
     NodeWriter writer = builder.writer(static_cast<Offset>(leaf));

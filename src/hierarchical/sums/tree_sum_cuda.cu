@@ -32,14 +32,18 @@ bool are_leaves_of(const TreeSchedule& schedule, const LevelOnGpu& leaves, const
 
 }  // namespace
 
-heddle::detail::Tree sum_of_trees(const TreeOnGpu& A, const TreeOnGpu& B, bool transposes_b,
-                                  const EntrySum& sum) {
-  const Device& device = A.device();
+heddle::detail::Tree sum_of_trees(const std::shared_ptr<const TreeOnGpu>& A,
+                                  const std::shared_ptr<const TreeOnGpu>& B, bool transposes_b,
+                                  const EntrySum& sum, SumSchedule schedule) {
+  const Device& device = A->device();
   const TemporaryMemory space(device);
   const Device& work = space.device();
-  const heddle::detail::Tree& tree = A.matrix().tree();
+  const heddle::detail::Tree& tree = A->matrix().tree();
   const Array<int> adjoint(sum.adjoint, work);
-  CountedPairs pairs(A, B, transposes_b, work);
+  CountedPairs pairs =
+      schedule == SumSchedule::tree
+          ? CountedPairs(*A, walked_pairs(A, B, transposes_b, work), transposes_b, work)
+          : CountedPairs(*A, *B, transposes_b, work);
   const long long available = pairs.available();
   TreeBuilderOnGpu builder(tree.rows, tree.columns, pairs.take_leaves(), device, work, available,
                            pairs.take_inner());

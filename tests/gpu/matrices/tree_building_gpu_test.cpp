@@ -285,11 +285,16 @@ void expect_same_sums(const CsrMatrix<E>& a, const CsrMatrix<E>& b, const NodeLa
     EXPECT_EQ(made.memory().host, 0);
     expect_same_trees(tree_there(made), tree_there(expected.on(device)));
   };
-  if (a.rows() == b.rows() && a.columns() == b.columns()) {
-    expect(add(alpha, A_there, beta, B_there), add(alpha, A, beta, B));
-  }
-  if (a.rows() == b.columns() && a.columns() == b.rows()) {
-    expect(add_adjoint(alpha, A_there, beta, B_there), add_adjoint(alpha, A, beta, B));
+  for (const SumSchedule schedule : {SumSchedule::tree, SumSchedule::kept}) {
+    if (a.rows() == b.rows() && a.columns() == b.columns()) {
+      expect(add(alpha, A_there, beta, B_there, schedule), add(alpha, A, beta, B));
+    }
+    if (a.rows() == b.columns() && a.columns() == b.rows()) {
+      expect(add_adjoint(alpha, A_there, beta, B_there, schedule), add_adjoint(alpha, A, beta, B));
+    }
+    if (schedule == SumSchedule::tree) {
+      EXPECT_EQ(A_there.memory().schedule + B_there.memory().adjoint_schedule, 0);
+    }
   }
 }
 
@@ -356,6 +361,42 @@ TEST_F(TreesOnOneGpu, AddLeavesOfEveryKind) {
                    std::complex<float>(-1.1F, 0.2F), device);
 }
 
+/// Trees without entries, of one leaf, after edits, and with shared nodes.
+TEST_F(TreesOnOneGpu, AddByAWalkOverBothTrees) {
+  using E = complex<double>;
+  Seed seed(78);
+  auto of_a = map_of(random_matrix<E>({.rows = 700, .columns = 700}, seed.generator));
+  const auto b = random_matrix<E>({.rows = 700, .columns = 700, .per_row = 9}, seed.generator);
+  HierarchicalMatrix<E> A(matrix_of(700, 700, of_a), 16, device);
+  const HierarchicalMatrix<E> B(b, 16, device), none(700, 700, 16, device);
+  const auto shared = B.with_shared_nodes();
+  const auto expect = [](const HierarchicalMatrix<E>& made, const HierarchicalMatrix<E>& expected) {
+    expect_same_bits(made.to_csr(), expected.to_csr());
+    expect_same_trees(tree_there(made), tree_there(expected));
+  };
+  for (int round = 0; round < 5; ++round) {
+    A = A.edited(random_edits<EditBatch, E>(700, 700, 200, of_a, seed.generator));
+    for (const auto& left : {A, none}) {
+      for (const auto& right : {B, shared, none}) {
+        expect(add(2.0, left, -1.0, right, SumSchedule::tree), add(2.0, left, -1.0, right));
+        expect(add_adjoint(2.0, left, -1.0, right, SumSchedule::tree),
+               add_adjoint(2.0, left, -1.0, right));
+      }
+    }
+    if (HasFailure()) return;
+  }
+  for (const Index size : {1, 9}) {
+    const HierarchicalMatrix<E> leaf(
+        random_matrix<E>({.rows = size, .columns = size}, seed.generator), 16, device);
+    const HierarchicalMatrix<E> empty(size, size, 16, device);
+    for (const auto& other : {leaf, empty}) {
+      expect(add_adjoint(1.0, leaf, 1.0, other, SumSchedule::tree),
+             add_adjoint(1.0, leaf, 1.0, other));
+      expect(add(1.0, other, 1.0, leaf, SumSchedule::tree), add(1.0, other, 1.0, leaf));
+    }
+  }
+}
+
 TEST_F(TreesOnOneGpu, AddLargeOnesOfTwoStreamsAndGoOn) {
   Seed seed(76);
   using E = real<double>;
@@ -366,8 +407,9 @@ TEST_F(TreesOnOneGpu, AddLargeOnesOfTwoStreamsAndGoOn) {
   const HierarchicalMatrix<E> A(a, 128), B(b, 128), A_there = A.on(device),
                                                     B_there = B.on(Device::cuda(0, stream.get()));
   for (int round = 0; round < 2; ++round) {
-    const auto sum = add(2.0, A_there, 0.5, B_there),
-               adjoint_sum = add_adjoint(1., A_there, 1., B_there);
+    const auto schedule = round == 0 ? SumSchedule::tree : SumSchedule::kept;
+    const auto sum = add(2.0, A_there, 0.5, B_there, schedule),
+               adjoint_sum = add_adjoint(1., A_there, 1., B_there, schedule);
     const auto expected = add(2.0, A, 0.5, B);
     expect_same_trees(tree_there(sum), tree_there(expected.on(device)));
     expect_same_trees(tree_there(adjoint_sum), tree_there(add_adjoint(1., A, 1., B).on(device)));

@@ -19,7 +19,8 @@ template <class E>
 template <class C>
 std::optional<detail::Tree> HierarchicalMatrix<E>::sum_on_gpu(C alpha, C beta,
                                                               const HierarchicalMatrix& B,
-                                                              const Reading& of_b) const {
+                                                              const Reading& of_b,
+                                                              SumSchedule schedule) const {
   if constexpr (has_cuda) {
     const auto a = this->on_gpu(), b = B.on_gpu();
     if (!a || !b || a->device().stream().gpu != b->device().stream().gpu) return {};
@@ -43,7 +44,7 @@ std::optional<detail::Tree> HierarchicalMatrix<E>::sum_on_gpu(C alpha, C beta,
     };
     take(alpha, sum.alpha);
     take(beta, sum.beta);
-    return cuda::sum_of_trees(*a, *b, of_b.transposes, sum);
+    return cuda::sum_of_trees(a, b, of_b.transposes, sum, schedule);
   }
   return {};
 }
@@ -51,7 +52,7 @@ std::optional<detail::Tree> HierarchicalMatrix<E>::sum_on_gpu(C alpha, C beta,
 template <class E>
 template <class C>
 HierarchicalMatrix<E> HierarchicalMatrix<E>::plus(C alpha, C beta, const HierarchicalMatrix& B,
-                                                  bool adjoint_of_b) const {
+                                                  bool adjoint_of_b, SumSchedule schedule) const {
   const auto times = [](E entry, const C& factor) {
     if constexpr (std::is_same_v<C, scalar>) {
       for (auto& component : entry.component) component *= factor;
@@ -95,12 +96,13 @@ HierarchicalMatrix<E> HierarchicalMatrix<E>::plus(C alpha, C beta, const Hierarc
       std::memcpy(term.sum, &total, sizeof(E));
     }
   };
-  if (auto sum = sum_on_gpu(alpha, beta, B, of_b)) return {std::move(*sum), *this};
+  if (auto sum = sum_on_gpu(alpha, beta, B, of_b, schedule)) return {std::move(*sum), *this};
   const auto most = static_cast<std::size_t>(this->tree().entries + B.tree().entries);
   return detail::or_refuse_memory("entries of a sum", most, sizeof(E), [&] {
-    return HierarchicalMatrix(detail::sum_of_trees(this->scheduled(), B.scheduled(),
-                                                   of_b.transposes, combine, this->team()),
-                              *this);
+    return HierarchicalMatrix(
+        detail::sum_of_trees(this->scheduled(), B.scheduled(), of_b.transposes, combine,
+                             this->team(), schedule),
+        *this);
   });
 }
 
@@ -110,7 +112,7 @@ HierarchicalMatrix<E> HierarchicalMatrix<E>::written_out() const {
     if (is_plain()) return *this;
     const HierarchicalMatrix nothing(
         detail::scheduled(without_entries(), this->tree().launch, this->team()), this->device());
-    return nothing.plus(scalar(1), scalar(1), *this, false);
+    return nothing.plus(scalar(1), scalar(1), *this, false, SumSchedule::kept);
   } else {
     return *this;
   }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "heddle/detail/trees/tree.hpp"
 #include "heddle/detail/trees/tree_edit.hpp"
 #include "heddle/detail/trees/tree_product_cuda.hpp"
+#include "heddle/detail/trees/tree_sum.hpp"
 #include "heddle/export.hpp"
 
 namespace heddle::cuda {
@@ -51,8 +53,10 @@ struct HEDDLE_EXPORT EntrySum {
 };
 
 /// Like `detail::sum_of_trees`, for trees on one GPU that fit.
-HEDDLE_EXPORT detail::Tree sum_of_trees(const TreeOnGpu& A, const TreeOnGpu& B, bool transposes_b,
-                                        const EntrySum& sum);
+HEDDLE_EXPORT detail::Tree sum_of_trees(const std::shared_ptr<const TreeOnGpu>& A,
+                                        const std::shared_ptr<const TreeOnGpu>& B,
+                                        bool transposes_b, const EntrySum& sum,
+                                        SumSchedule schedule);
 
 /// Edits of one kind in arrays in a GPU's memory, or in host memory, from which they are copied.
 struct HEDDLE_EXPORT EditsToMake {

@@ -44,6 +44,12 @@ HEDDLE_HD constexpr TaskShape task_shape(TaskKind kind) {
 }
 HEDDLE_HD constexpr bool is_leaf(TaskKind kind) { return kind >= TaskKind::few_entries; }
 
+/// The queue of a task, and the slots that its parts cover.
+struct TaskWork {
+  TaskKind kind;
+  int slots;
+};
+
 /// A part of a node. `bits` are 0 where there is none; else bit 63 is set, bits 0 and 1 are the
 /// kind of the node, and above them come its address, a multiple of 16, in 48 bits, its level in 4
 /// and the number of the part in 8.

@@ -25,6 +25,7 @@ struct SchedulerState {
   unsigned failed;       // until the host has cleared the queues
   unsigned controllers;  // launches of the controller
   unsigned rounds;       // of its loop
+  int failure;           // of an operation that the host waits for
 };
 
 /// When a controller launches, and when it stops.
@@ -38,7 +39,7 @@ template <class Task>
 struct SchedulerArguments {
   Task* queues[max_queues];  // each with room for all its tasks
   SchedulerState* state;
-  int* failure;  // in the host's memory: an error of the device's runtime
+  int* failure;  // an error of the device's runtime, in the host's memory or in the state
   SchedulerLimits limits;
   bool continues;  // launched by the controller before it
 };

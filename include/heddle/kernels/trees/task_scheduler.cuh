@@ -9,6 +9,7 @@
 // that it has launched, and ends.
 #pragma once
 
+#include "heddle/kernels/trees/pair_task.hpp"
 #include "heddle/kernels/trees/scheduler_arguments.hpp"
 #include "heddle/kernels/trees/tree_operation.hpp"
 
@@ -39,7 +40,8 @@ struct TaskLanes {
   __device__ __forceinline__ static unsigned mask() {
     return (all_lanes >> (32 - of_warp)) << threadIdx.x % 32 / of_warp * of_warp;
   }
-  __device__ __forceinline__ static SlotRange part(const NodeTask& task, int of_node) {
+  template <class Task>
+  __device__ __forceinline__ static SlotRange part(const Task& task, int of_node) {
     const int begin = task.part() * slots;
     return {begin, min(of_node, begin + slots)};
   }
@@ -97,8 +99,8 @@ struct TaskLanes {
   }
 };
 
-// A task is written and read as one word of 128 bits, so that neither side needs a fence, which
-// would empty the first cache.
+// A task is written and read in words of 128 bits, each of which is there or not, so that neither
+// side needs a fence, which would empty the first cache.
 
 __device__ __forceinline__ void write_task(NodeTask* to, const NodeTask& task) {
   const unsigned long long place =
@@ -119,12 +121,19 @@ __device__ __forceinline__ NodeTask read_task(const NodeTask* from) {
       : "memory");
   return {bits, static_cast<Index>(place), static_cast<Index>(place >> 32)};
 }
+__device__ __forceinline__ void write_task(PairTask* to, const PairTask& task) {
+  write_task(&to->a, task.a);
+  write_task(&to->b, task.b);
+}
+__device__ __forceinline__ PairTask read_task(const PairTask* from) {
+  return {read_task(&from->a), read_task(&from->b)};
+}
 
 /// Takes a task out of its queue; the block that put it there may still be writing it. All lanes of
 /// a task read it before the first clears its place.
-template <int lanes>
-__device__ __forceinline__ NodeTask take_task(NodeTask* at) {
-  NodeTask task{};
+template <int lanes, class Task>
+__device__ __forceinline__ Task take_task(Task* at) {
+  Task task{};
   if (at != nullptr) {
     do {
       task = read_task(at);
@@ -135,30 +144,36 @@ __device__ __forceinline__ NodeTask take_task(NodeTask* at) {
   } else {
     __syncwarp();
   }
-  if (at != nullptr && threadIdx.x % lanes == 0) write_task(at, {});
+  if (at != nullptr && threadIdx.x % lanes == 0) write_task(at, Task{});
   return task;
 }
 
+/// Room in the queues for the tasks of a block of threads.
+struct QueuePlaces {
+  unsigned count[task_kinds];
+  unsigned first[task_kinds];
+};
+
+template <class Operation>
+using ArgumentsOf = SchedulerArguments<typename Operation::Task>;
+
 /// Puts the tasks of a block's threads into their queues, with one addition to a queue's counter
 /// for all of them. All threads of the block call it.
+template <class Operation>
 struct BlockPush {
-  struct Places {
-    unsigned count[task_kinds];
-    unsigned first[task_kinds];
-  };
+  using Task = typename Operation::Task;
 
-  const SchedulerArguments<NodeTask>& scheduler;
-  Places& places;  // shared by the block
-  int log2_size;
+  const ArgumentsOf<Operation>& scheduler;
+  const Operation& operation;
+  QueuePlaces& places;  // shared by the block
 
-  __device__ __forceinline__ void operator()(const NodeTask& task) const {
+  __device__ __forceinline__ void operator()(const Task& task) const {
     int kind = 0, parts = 0;
     if (task.is_there()) {
-      const auto count = static_cast<int>(__ldg(reinterpret_cast<const unsigned*>(task.address())));
-      const TaskKind of = task_kind(task.level(), task.kind(), count);
-      const int slots = task_shape(of).slots;
-      kind = static_cast<int>(of);
-      parts = (slots_of_node(task.kind(), count, log2_size) + slots - 1) / slots;
+      const TaskWork work = operation.work_of(task);
+      const int slots = task_shape(work.kind).slots;
+      kind = static_cast<int>(work.kind);
+      parts = (work.slots + slots - 1) / slots;
     }
     if (threadIdx.x < task_kinds) places.count[threadIdx.x] = 0;
     __syncthreads();
@@ -170,7 +185,7 @@ struct BlockPush {
     }
     __syncthreads();
     if (parts == 0) return;
-    NodeTask* const to = scheduler.queues[kind] + places.first[kind] + own;
+    Task* const to = scheduler.queues[kind] + places.first[kind] + own;
     for (int part = 0; part < parts; ++part) write_task(to + part, task.with_part(part));
   }
 };
@@ -178,18 +193,18 @@ struct BlockPush {
 /// Works on tasks [first, first + count) of a queue.
 template <class Operation, int kind>
 __global__ void __launch_bounds__(scheduler_block, Operation::blocks_of_multiprocessor)
-    run_tasks(const __grid_constant__ SchedulerArguments<NodeTask> scheduler,
+    run_tasks(const __grid_constant__ ArgumentsOf<Operation> scheduler,
               const __grid_constant__ Operation operation, unsigned first, unsigned count) {
   constexpr TaskShape shape = task_shape(TaskKind(kind));
   using Lanes = TaskLanes<shape.lanes, shape.slots>;
   const unsigned own = blockIdx.x * (scheduler_block / shape.lanes) + threadIdx.x / shape.lanes;
-  NodeTask* const at = own < count ? scheduler.queues[kind] + first + own : nullptr;
-  const NodeTask task = take_task<shape.lanes>(at);
+  auto* const at = own < count ? scheduler.queues[kind] + first + own : nullptr;
+  const auto task = take_task<shape.lanes>(at);
   if constexpr (is_leaf(TaskKind(kind))) {
     if (task.is_there()) operation.template leaf<TaskKind(kind)>(task, Lanes());
   } else {
-    __shared__ BlockPush::Places places;
-    operation.expand(task, Lanes(), BlockPush{scheduler, places, operation.shape.log2_size});
+    __shared__ QueuePlaces places;
+    operation.expand(task, Lanes(), BlockPush<Operation>{scheduler, operation, places});
     __syncthreads();
     if (threadIdx.x == 0) {
       __threadfence();
@@ -199,8 +214,7 @@ __global__ void __launch_bounds__(scheduler_block, Operation::blocks_of_multipro
 }
 
 template <class Operation>
-using TaskKernel = void (*)(SchedulerArguments<NodeTask>, Operation, unsigned first,
-                            unsigned count);
+using TaskKernel = void (*)(ArgumentsOf<Operation>, Operation, unsigned first, unsigned count);
 
 template <class Operation>
 __device__ __forceinline__ TaskKernel<Operation> task_kernel(int kind) {
@@ -224,24 +238,25 @@ __device__ __forceinline__ TaskKernel<Operation> task_kernel(int kind) {
 
 /// Begins an operation: queues the root's children.
 template <class Operation>
-__device__ __forceinline__ void begin_tasks(const SchedulerArguments<NodeTask>& scheduler,
-                                            const Operation& operation, const NodeTask& root) {
-  __shared__ BlockPush::Places places;
+__device__ __forceinline__ void begin_tasks(const ArgumentsOf<Operation>& scheduler,
+                                            const Operation& operation,
+                                            const typename Operation::Task& root) {
+  __shared__ QueuePlaces places;
   if (threadIdx.x < max_queues) scheduler.state->queues[threadIdx.x] = {};
   if (threadIdx.x == 0) {
     scheduler.state->growing = scheduler.state->controllers = scheduler.state->rounds = 0;
     __threadfence();
   }
   if (!root.is_there()) return;
-  const BlockPush push{scheduler, places, operation.shape.log2_size};
+  const BlockPush<Operation> push{scheduler, operation, places};
   constexpr int slots = task_shape(TaskKind::many_children).slots;
-  const NodeView node = operation.node_of(root);
-  const int parts =
-      (slots_of_node(node.kind, node.count(), operation.shape.log2_size) + slots - 1) / slots;
+  const int parts = (operation.work_of(root).slots + slots - 1) / slots;
   // Some parts take no longer than the launch of a kernel.
   constexpr int few_parts = 4;
   if (root.level() == 0 || parts > few_parts) {
-    push(threadIdx.x == 0 ? root : NodeTask{});
+    typename Operation::Task first{};
+    if (threadIdx.x == 0) first = operation.begin(root);
+    push(first);
   } else {
     for (int part = 0; part < parts; ++part) {
       operation.expand(root.with_part(part), TaskLanes<scheduler_block, slots>(), push);
@@ -260,8 +275,9 @@ __device__ __forceinline__ void refuse_all(const Operation& operation, unsigned 
 /// Block 0 is the controller; the others prepare the operation. `give_way` launches a successor,
 /// which is alone.
 template <class Operation, class GiveWay>
-__device__ __forceinline__ void control_tasks(const SchedulerArguments<NodeTask>& scheduler,
-                                              const Operation& operation, const NodeTask& root,
+__device__ __forceinline__ void control_tasks(const ArgumentsOf<Operation>& scheduler,
+                                              const Operation& operation,
+                                              const typename Operation::Task& root,
                                               const GiveWay& give_way) {
   if (blockIdx.x > 0) {
     const Offset step = Offset(gridDim.x - 1) * blockDim.x;

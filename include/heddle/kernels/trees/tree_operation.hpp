@@ -33,10 +33,28 @@ struct SlotRange {
 
 template <class S>
 HEDDLE_INLINE void add_atomically(S* to, S value) {
-#ifdef __CUDACC_RTC__
+#ifdef __CUDA_ARCH__
   atomicAdd(to, value);
 #else
   std::atomic_ref<S>(*to).fetch_add(value, std::memory_order_relaxed);
+#endif
+}
+
+/// Takes that many numbers from a counter; returns the first.
+HEDDLE_INLINE unsigned take_numbers(unsigned* counter, unsigned numbers) {
+#ifdef __CUDA_ARCH__
+  return atomicAdd(counter, numbers);
+#else
+  return std::atomic_ref<unsigned>(*counter).fetch_add(numbers, std::memory_order_relaxed);
+#endif
+}
+
+/// The number of entries of the node at an address.
+HEDDLE_INLINE int count_of_node(unsigned long long address) {
+#ifdef __CUDA_ARCH__
+  return static_cast<int>(__ldg(reinterpret_cast<const unsigned*>(address)));
+#else
+  return static_cast<int>(*reinterpret_cast<const unsigned*>(address));
 #endif
 }
 
@@ -59,6 +77,8 @@ HEDDLE_INLINE void read_scalars(S* to, const S* from) {
 ///   still
 ///                             add to it, so NaN is the value that stays
 struct TreeOperation {
+  /// What waits in the queues: a node, or several `NodeTask`s with the functions of one.
+  using Task = NodeTask;
   /// Blocks of 256 threads that a GPU's multiprocessor should hold, which bounds their registers.
   static constexpr int blocks_of_multiprocessor = 4;
 
@@ -72,6 +92,14 @@ struct TreeOperation {
   HEDDLE_INLINE NodeView node_of(const NodeTask& task) const {
     return {reinterpret_cast<const unsigned char*>(task.address()), task.kind(),
             task.level() == 0 ? shape : NodeShape{shape.log2_size, int{sizeof(NodeReference)}, 0}};
+  }
+
+  /// The root as it is queued, or worked on if it is a leaf.
+  HEDDLE_INLINE NodeTask begin(const NodeTask& root) const { return root; }
+  HEDDLE_INLINE TaskWork work_of(const NodeTask& task) const {
+    const int count = count_of_node(task.address());
+    return {task_kind(task.level(), task.kind(), count),
+            slots_of_node(task.kind(), count, shape.log2_size)};
   }
 
   /// The child in a slot of an inner node, which is not there where a dense node has none.
