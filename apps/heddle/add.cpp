@@ -33,6 +33,7 @@ struct AddOptions {
   std::string entry = "real", entry_definition;
   std::string alpha = "1", beta = "1";
   bool adjoint = false;
+  std::string storage = "hisparse";
   NodeOption node;
   std::string output;
   bool quiet = false;
@@ -75,13 +76,22 @@ Number parse_number(const std::string& option, const std::string& text) {
               "--adjoint: " + std::string(entry) + " entries have no adjoint");
 }
 
+/// Throws `Error` (usage) for an unknown name.
+SumSchedule schedule_of(const AddOptions& options) {
+  if (options.storage == StorageOption::dynamic) return SumSchedule::tree;
+  if (options.storage == "hisparse") return SumSchedule::kept;
+  throw Error(ErrorKind::usage, "--storage must be hisparse or " +
+                                    std::string(StorageOption::dynamic) + ", not " +
+                                    options.storage);
+}
+
 template <class E>
 HierarchicalMatrix<E> sum_of(const AddOptions& options, const HierarchicalMatrix<E>& A,
                              const HierarchicalMatrix<E>& B) {
   const auto sum = [&](const auto& alpha, const auto& beta) {
-    if (!options.adjoint) return add(alpha, A, beta, B);
+    if (!options.adjoint) return add(alpha, A, beta, B, schedule_of(options));
     if constexpr (has_adjoint<E>) {
-      return add_adjoint(alpha, A, beta, B);
+      return add_adjoint(alpha, A, beta, B, schedule_of(options));
     } else {
       refuse_adjoint(options.entry);
     }
@@ -103,7 +113,7 @@ DefinedTree<double> sum_of(const AddOptions& options, const DefinedTree<double>&
   const Number beta = parse_number("--beta", options.beta);
   if (alpha.imag() != 0 || beta.imag() != 0) refuse_imaginary(name);
   if (options.adjoint && !A.has_adjoint()) refuse_adjoint(name);
-  return A.plus(alpha.real(), beta.real(), B, options.adjoint);
+  return A.plus(alpha.real(), beta.real(), B, options.adjoint, schedule_of(options));
 }
 
 /// `read(path)` returns a matrix by rows, `store(matrix)` its tree, and `rows_of(tree)` the rows of
@@ -154,6 +164,7 @@ void run_add(const AddOptions& options) {
        {std::pair("--alpha", options.alpha), {"--beta", options.beta}}) {
     static_cast<void>(parse_number(option, text));
   }
+  static_cast<void>(schedule_of(options));
   const EntryKind kind = parse_entry_kind(options.entry);
   check_entries_path("--output", options.output);
   RunFiles files;
@@ -213,6 +224,13 @@ void add_add(CLI::App& app, int& status) {
       ->type_name("X");
   command->add_flag("--adjoint", options->adjoint,
                     "B* in place of B: rows and columns exchanged, with the adjoint of each entry");
+  command
+      ->add_option("--storage", options->storage,
+                   "hisparse, or hisparse,schedule=tree, which walks over both trees at once to "
+                   "find the leaves that meet; the sum is the same; see docs/guide/hierarchical.md")
+      ->capture_default_str()
+      ->transform(any_case())
+      ->type_name("NAME");
   options->node.add_to(*command);
   command
       ->add_option("-o,--output", options->output,

@@ -162,10 +162,15 @@ class Edits {
                [&](TimedWay& way) { edit_and_multiply(edits, expected, y, way); }),
         way_of(Role::tried, "Heddle", "hisparse, and the first product, schedule=tree",
                [&](TimedWay& way) { edit_and_multiply(edits, expected, y, way, true); }),
-        way_of(Role::tried, "Heddle", "a product", [&](TimedWay& way) {
-          way.queue = waiting(product_by<E>(tree(), problem_.x).queue, device_);
-          way.on_host = true;
-        })};
+        way_of(Role::tried, "Heddle", "a product",
+               [&](TimedWay& way) {
+                 way.queue = waiting(product_by<E>(tree(), problem_.x).queue, device_);
+                 way.on_host = true;
+               }),
+        way_of(Role::tried, "Heddle", "hisparse, and a sum",
+               [&](TimedWay& way) { edit_and_add(edits, y, way, SumSchedule::kept); }),
+        way_of(Role::tried, "Heddle", "hisparse, and a sum, schedule=tree",
+               [&](TimedWay& way) { edit_and_add(edits, y, way, SumSchedule::tree); })};
     if (device_.on_gpu()) {
       ways.push_back(way_of(Role::tried, "Heddle", "hisparse, arrays on the GPU",
                             [&](TimedWay& way) { edit_there(edits, expected, way); }));
@@ -234,6 +239,26 @@ class Edits {
       *B = std::make_unique<Tree>(A->edited(edits));
     };
     way.error = [B, &expected] { return difference((*B)->to_csr(), expected); };
+    way.on_host = true;
+  }
+  /// The sum of the edited tree and the one before; `y` is the product by the former.
+  void edit_and_add(const EditBatch<E>& edits, const std::vector<double>& y, TimedWay& way,
+                    SumSchedule schedule) {
+    const auto C = std::make_shared<std::unique_ptr<Tree>>();
+    way.queue = [C, A = tree(), &edits, schedule, device = device_](const Stream&) {
+      C->reset();
+      *C = std::make_unique<Tree>(add(S(1), A->edited(edits), S(1), *A, schedule));
+      device.synchronize();
+    };
+    way.error = [this, C, &y] {
+      const auto product = [&](const CsrMatrix<E>& matrix) {
+        return reference_product({.name = "", .matrix = AnyMatrix(matrix), .plans = {}, .x = {}},
+                                 problem_.x);
+      };
+      std::vector<double> expected = product(matrix_);
+      for (std::size_t i = 0; i < y.size(); ++i) expected[i] += y[i];
+      return relative_difference(product((*C)->to_csr()), expected);
+    };
     way.on_host = true;
   }
   /// Rebuilds compressed rows and, for a GPU, copies them there.

@@ -253,21 +253,26 @@ class HierarchicalSuite {
   }
   void sum(const CsrMatrix<E>& B, const Problem& other, bool transposes,
            const std::vector<double>& y, long long bytes) {
-    const auto make = [transposes](const Tree& a, const Tree& b) {
-      return transposes ? add_adjoint(S(1), a, S(1), b) : add(S(1), a, S(1), b);
+    const auto make = [transposes](const Tree& a, const Tree& b,
+                                   SumSchedule schedule = SumSchedule::kept) {
+      return transposes ? add_adjoint(S(1), a, S(1), b, schedule) : add(S(1), a, S(1), b, schedule);
     };
     const auto C = std::make_shared<std::unique_ptr<Tree>>();
     const auto rows = std::make_shared<CsrMatrix<E>>();
     std::vector<TimedWay> ways;
-    ways.push_back(way_of(Role::chosen, "Heddle", "hisparse", [&](TimedWay& way) {
-      const Tree a(A_, default_node_size, device_), b(B, default_node_size, device_);
-      way.queue = [this, a, b, make, C](const Stream&) {
-        *C = std::make_unique<Tree>(make(a, b));
-        device_.synchronize();
-      };
-      way.error = against(y, [this, C] { return product_of((*C)->to_csr(), problem_.x); });
-      way.on_host = true;
-    }));
+    const auto of_trees = [&](Role role, const char* method, SumSchedule schedule) {
+      ways.push_back(way_of(role, "Heddle", method, [&](TimedWay& way) {
+        const Tree a(A_, default_node_size, device_), b(B, default_node_size, device_);
+        way.queue = [this, a, b, make, C, schedule](const Stream&) {
+          *C = std::make_unique<Tree>(make(a, b, schedule));
+          device_.synchronize();
+        };
+        way.error = against(y, [this, C] { return product_of((*C)->to_csr(), problem_.x); });
+        way.on_host = true;
+      }));
+    };
+    of_trees(Role::chosen, "hisparse", SumSchedule::kept);
+    of_trees(Role::tried, "hisparse, schedule=tree", SumSchedule::tree);
     ways.push_back(way_of(Role::tried, "Heddle", "hisparse, from CSR and back", [&](TimedWay& way) {
       static_cast<void>(Tree(CsrMatrix<E>(), default_node_size, device_));  // may refuse the device
       way.queue = [this, &B, make, rows](const Stream&) {
