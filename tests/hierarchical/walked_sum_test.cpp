@@ -173,8 +173,8 @@ struct LaneInTurn {
   static void sum(T (&)[n]) {}
 };
 
-/// What a GPU does, in one thread: every kind of task by its own lanes and parts. Returns the tasks
-/// of each kind.
+/// The work of a GPU in one thread: every kind of task by its own lanes and parts. Returns the
+/// tasks of each kind.
 class TasksByKind {
  public:
   explicit TasksByKind(const TreeSumOperation& operation) : operation_(operation) {}
@@ -312,6 +312,18 @@ TEST(WalkedSum, CutsLargeNodesIntoParts) {
   for (const int percent : {3, 7, 12}) {
     expect_same_sums(filled(64, percent), filled(64, percent), small, small, seed.generator);
   }
+  // Sparse roots of 256 x 256 places, which hold more children together.
+  const auto corners_of_leaves = [](Index first, Index last) {
+    Pattern pattern{65536, 65536, {0}, {}};
+    for (Index row = 0; row < pattern.rows; ++row) {
+      for (Index leaf = first; row % 256 == 0 && leaf < last; ++leaf) {
+        pattern.column.push_back(256 * leaf);
+      }
+      pattern.offsets.push_back(static_cast<Offset>(pattern.column.size()));
+    }
+    return pattern;
+  };
+  expect_same_sums(corners_of_leaves(0, 157), corners_of_leaves(99, 256), 256, 256, seed.generator);
   for (const auto& [of_a, of_b] : {std::pair{NodeLayout::never, NodeLayout::never},
                                    {1, NodeLayout::never},
                                    {NodeLayout::never, 1},

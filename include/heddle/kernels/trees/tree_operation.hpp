@@ -77,7 +77,7 @@ HEDDLE_INLINE void read_scalars(S* to, const S* from) {
 ///   still
 ///                             add to it, so NaN is the value that stays
 struct TreeOperation {
-  /// What waits in the queues: a node, or several `NodeTask`s with the functions of one.
+  /// A task in the queues: a node, or several `NodeTask`s with the functions of one.
   using Task = NodeTask;
   /// Blocks of 256 threads that a GPU's multiprocessor should hold, which bounds their registers.
   static constexpr int blocks_of_multiprocessor = 4;
