@@ -94,6 +94,11 @@ void TaskScheduler::set_trees(Trees trees) {
     if (larger[kind].size() > 0) queues_[kind] = std::move(larger[kind]);
   }
   pools_ = std::move(pools);
+  root_.clear();
+  for (const auto& tree : trees) {
+    root_.push_back(detail::root_task(tree->matrix().tree(), tree->addresses()));
+  }
+  if (std::ranges::none_of(root_, PairTask::has_node)) root_.assign(trees.size(), NodeTask{});
   trees_ = std::move(trees);
   device_.synchronize();  // a launch may be on another stream
 }
@@ -130,15 +135,8 @@ void TaskScheduler::queue(const void* operation, const Stream& stream) const {
   arguments.state = state;
   arguments.failure = memory_->failure ? memory_->failure->get() : &state->failure;
   arguments.limits = limits_;
-  std::vector<NodeTask> root;
-  bool has_entries = false;
-  for (const auto& there : trees_) {
-    const detail::Tree& tree = there->matrix().tree();
-    has_entries = has_entries || tree.entries > 0;
-    root.push_back(detail::root_task(tree, there->addresses()));
-  }
-  if (!has_entries) root.assign(root.size(), NodeTask{});
-  void* pointers[] = {&arguments, const_cast<void*>(operation), root.data()};
+  void* pointers[] = {&arguments, const_cast<void*>(operation),
+                      const_cast<NodeTask*>(root_.data())};
   cuda::launch(static_cast<cudaKernel_t>(control_),
                {.blocks = preparing_blocks_ + 1, .threads = 256}, stream, pointers);
 }

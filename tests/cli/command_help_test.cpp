@@ -158,9 +158,9 @@ TEST_F(Help, ShowsWhatIsDocumented) {
             (Names{"-h", "--help", "--size", "--seed", "-o", "--output", "-q", "--quiet",
                    "--contrast", "--points-per-wavelength", "--damping", "--young",
                    "--poisson-ratio", "--irregularity", "--points", "--potential", "--shift"}));
-  EXPECT_EQ(options(help("add")),
-            (Names{"-h", "--help", "--entry", "--entry-definition", "--alpha", "--beta",
-                   "--adjoint", "--node", "--dense", "-o", "--output", "-q", "--quiet"}));
+  EXPECT_EQ(options(help("add")), (Names{"-h", "--help", "--entry", "--entry-definition", "--alpha",
+                                         "--beta", "--adjoint", "--storage", "--node", "--dense",
+                                         "-o", "--output", "-q", "--quiet"}));
   EXPECT_EQ(options(help("multiply")),
             (Names{"-h", "--help", "--entry", "--adjoint", "--left-adjoint", "--device",
                    "--threads", "-o", "--output", "-q", "--quiet"}));

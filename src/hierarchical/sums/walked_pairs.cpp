@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <cstddef>
 #include <limits>
+#include <span>
 
 #include "base/unset_array.hpp"
 #include "heddle/detail/trees/task_team.hpp"
 #include "heddle/error.hpp"
+#include "heddle/kernels/trees/tree_sum_operation.hpp"
 #include "heddle/tools/team.hpp"
 
 namespace heddle::detail {

@@ -1,10 +1,11 @@
 // The leaves of a sum of two trees, found by a walk over both (Derler et al. 2017, section 6).
 #pragma once
 
+#include <cstddef>
 #include <vector>
 
 #include "heddle/detail/trees/tree.hpp"
-#include "heddle/kernels/trees/tree_sum_operation.hpp"
+#include "heddle/kernels/trees/tree_arguments.hpp"
 
 namespace heddle::detail {
 

@@ -57,6 +57,7 @@ class HEDDLE_EXPORT TaskScheduler {
   void queue(const void* operation, const Stream& stream) const;
 
   Trees trees_;
+  std::vector<NodeTask> root_;  // words of a task, which is not there without entries
   Device device_;
   Array<unsigned long long> pools_;
   mutable std::array<Array<NodeTask>, task_kinds> queues_;  // words of tasks
