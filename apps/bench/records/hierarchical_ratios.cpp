@@ -27,6 +27,10 @@ std::string text_of(double ratio) {
   return text;
 }
 
+/// Sums by a walk over both trees next to those by kept schedules.
+constexpr std::string_view walk_over_kept = ": schedule=tree over kept schedules";
+constexpr std::string_view and_a_sum = "hisparse, and a sum";
+
 /// The end of a line's ratios that is the worst one.
 enum class Worst { least, most };
 
@@ -149,6 +153,8 @@ void put_others(const std::vector<const Record*>& records, Lines& lines) {
         lines.put(joined({formula, ": ", candidate.library, " ", candidate.method, over}),
                   Worst::least, record->problem, candidate.seconds->median / seconds);
       }
+      lines.put(joined({formula, walk_over_kept}), Worst::most, record->problem,
+                time_of(*record, "hisparse, schedule=tree") / seconds);
     }
   }
 }
@@ -193,7 +199,7 @@ void put_edits(const std::vector<const Record*>& records, Lines& lines) {
     }
     for (const Candidate& candidate : record->candidates) {
       if (candidate.role == Role::peer || candidate.method == "a product" ||
-          !counts(*record, candidate)) {
+          candidate.method.starts_with(and_a_sum) || !counts(*record, candidate)) {
         continue;
       }
       const std::string line = record->quantity + ": " + candidate.method;
@@ -210,6 +216,9 @@ void put_edits(const std::vector<const Record*>& records, Lines& lines) {
                   candidate.seconds->median / anew);
       }
     }
+    lines.put(
+        joined({record->quantity, " and a sum", walk_over_kept}), Worst::most, record->problem,
+        time_of(*record, joined({and_a_sum, ", schedule=tree"})) / time_of(*record, and_a_sum));
     if (record->quantity == "edit of one node" && record->problem.starts_with("edits-") &&
         least == nullptr) {
       least = record;
