@@ -40,12 +40,12 @@ HEDDLE_INLINE void add_atomically(S* to, S value) {
 #endif
 }
 
-/// Takes that many numbers from a counter; returns the first.
-HEDDLE_INLINE unsigned take_numbers(unsigned* counter, unsigned numbers) {
+/// Takes a number of its own for each caller.
+HEDDLE_INLINE unsigned take_number(unsigned* counter) {
 #ifdef __CUDA_ARCH__
-  return atomicAdd(counter, numbers);
+  return atomicAdd(counter, 1);
 #else
-  return std::atomic_ref<unsigned>(*counter).fetch_add(numbers, std::memory_order_relaxed);
+  return std::atomic_ref<unsigned>(*counter).fetch_add(1, std::memory_order_relaxed);
 #endif
 }
 

@@ -174,7 +174,7 @@ struct TreeSumOperation : TreeOperation {
     const auto node = [](const NodeTask& of) {
       return PairTask::has_node(of) ? of.address() | static_cast<unsigned long long>(of.kind()) : 0;
     };
-    const unsigned record = take_numbers(records.count, 1);
+    const unsigned record = take_number(records.count);
     records.a[record] = {node(task.a), 0, 0};
     records.b[record] = {node(task.b), 0, 0};
     records.place[record] = static_cast<unsigned long long>(task.a.row) << records.column_bits |
