@@ -321,6 +321,30 @@ HEDDLE_API heddle_status heddle_preconditioner_from_callback(const heddle_operat
                                                              heddle_apply apply, void *user,
                                                              int32_t varies,
                                                              heddle_preconditioner **result);
+/* z = M^-1 r, for a loop of the caller's: vectors of the operator in either layout that do not
+ * overlap. On the CPU `stream` is NULL. On a GPU it is a cudaStream_t, cudaStreamLegacy for the
+ * default stream, NULL for the operator's own; the vectors lie in its memory or, with a wait, the
+ * host's. The call follows the work that `stream` holds, and returns before it is done, unless the
+ * host drives the preconditioner: cr, gmres, and callbacks. It allocates memory only the first
+ * time, and after that may be captured, for any vectors of the GPU that are aligned as the first
+ * were. A preconditioner makes one application at a time, also next to its solvers'. Those whose
+ * rows ranks share are refused. */
+HEDDLE_API heddle_status heddle_preconditioner_apply(heddle_preconditioner *preconditioner,
+                                                     const heddle_view *r, const heddle_view *z,
+                                                     void *stream);
+/* z = (M^-1)* r, likewise. If A is Hermitian, and the preconditioner of a Hermitian matrix is, it is
+ * M itself; for other matrices HEDDLE_ERROR_UNSUPPORTED, except for jacobi, block-jacobi, neumann
+ * and what is composed of them. The first call, and the first after an update, multiplies by A and
+ * A* to find out. */
+HEDDLE_API heddle_status heddle_preconditioner_apply_adjoint(heddle_preconditioner *preconditioner,
+                                                             const heddle_view *r,
+                                                             const heddle_view *z, void *stream);
+/* Renews M if `heddle_operator_update_values` changed the matrix; applications keep the old M until
+ * then, or until a solve with it. In the order of `stream`, as above; it may be captured for jacobi,
+ * block-jacobi, fsai and isai, and what is composed of them. HEDDLE_ERROR_SINGULAR if no M exists.
+ */
+HEDDLE_API heddle_status heddle_preconditioner_update(heddle_preconditioner *preconditioner,
+                                                      void *stream);
 HEDDLE_API void heddle_preconditioner_destroy(heddle_preconditioner **preconditioner);
 
 /* Solvers ------------------------------------------------------------------------------------ */

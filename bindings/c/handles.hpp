@@ -19,6 +19,7 @@
 #include "heddle/runtime/any_solver.hpp"
 #include "heddle/runtime/settings.hpp"
 #include "heddle/tuning/profile.hpp"
+#include "heddle/user_order_preconditioner.hpp"
 #include "named_entry.hpp"
 
 namespace heddle::c {
@@ -28,6 +29,9 @@ template <template <class> class T>
 using InEither = std::variant<T<float>, T<double>>;
 template <class S>
 using SharedPreconditioner = std::shared_ptr<Preconditioner<S>>;
+
+template <class S>
+using OnVectors = std::unique_ptr<UserOrderPreconditioner<S>>;
 
 class RanksInReach;
 
@@ -101,6 +105,8 @@ struct heddle_preconditioner {
   heddle::c::SharedMessages messages;
   std::shared_ptr<const heddle::c::OperatorParts> of;
   heddle::c::PreconditionerParts parts;
+  /// For calls outside of solvers; made at the first of them.
+  heddle::c::InEither<heddle::c::OnVectors> on_vectors = {}, adjoint_on_vectors = {};
 };
 
 struct heddle_profile {

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/stream_order_cuda.hpp"
+#include "base/stream_order.hpp"
 #include "base/text/names.hpp"
 #include "guard.hpp"
 #include "handles.hpp"
@@ -118,7 +118,7 @@ void heddle_solver_destroy(heddle_solver** solver) {
       if constexpr (has_cuda) {
         // Waiting for a stream would end the caller's capture of it.
         const Stream stream = device.stream();
-        if (stream.on_gpu() && cuda::is_being_captured(stream.queue, stream.gpu)) return;
+        if (is_being_captured(stream)) return;
       }
       device.synchronize();
     });

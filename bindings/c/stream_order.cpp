@@ -1,5 +1,5 @@
 // Work in the order of a GPU's stream: that of the operator and that of the caller.
-#include "base/stream_order_cuda.hpp"
+#include "base/stream_order.hpp"
 
 #include <cstddef>
 #include <limits>
@@ -37,54 +37,6 @@ static_assert(offsetof(heddle_device_report, singular_row) == offsetof(DeviceRep
 static_assert(offsetof(heddle_device_report, backward_error) ==
               offsetof(DeviceReport, backward_error));
 static_assert(static_cast<int>(StoredScalar::own) == 0);
-
-void queue_after(CUstream_st* later, CUstream_st* earlier, int gpu) {
-  if constexpr (has_cuda) cuda::queue_after(later, earlier, gpu);
-}
-void check_stream(CUstream_st* stream, int gpu) {
-  if constexpr (has_cuda) cuda::check_stream(stream, gpu);
-}
-
-/// True if work queued in the order of the caller's stream (null: the device's own) becomes part of
-/// a graph.
-bool is_being_captured(CUstream_st* caller, const Stream& own) {
-  if constexpr (has_cuda) {
-    if (own.on_gpu()) {
-      return cuda::is_being_captured(caller != nullptr ? caller : own.queue, own.gpu);
-    }
-  }
-  return false;
-}
-
-/// Between `enter` and `leave`, the device's stream works in the order of the caller's stream; null
-/// is the device's own.
-class InOrderOf {
- public:
-  InOrderOf(CUstream_st* caller, const Stream& own) : caller_(caller), own_(own) {
-    if (!is_other()) return;
-    check_stream(caller_, own_.gpu);
-    queue_after(own_.queue, caller_, own_.gpu);
-  }
-  InOrderOf(const InOrderOf&) = delete;
-  InOrderOf& operator=(const InOrderOf&) = delete;
-  /// Also leaves if the work failed: a capture of the caller's stream must not end while it
-  /// contains another one.
-  ~InOrderOf() {
-    // The caller gets the error that led here.
-    if (!has_left_) guarded(nullptr, [&] { leave(); });
-  }
-  void leave() {
-    has_left_ = true;
-    if (is_other()) queue_after(caller_, own_.queue, own_.gpu);
-  }
-
- private:
-  bool is_other() const { return own_.on_gpu() && caller_ != nullptr; }
-
-  CUstream_st* caller_;
-  Stream own_;
-  bool has_left_ = false;
-};
 
 DeviceReport* report_for(heddle_solver& solver, heddle_device_report* given) {
   if (given != nullptr) return reinterpret_cast<DeviceReport*>(given);
@@ -205,7 +157,8 @@ heddle_status heddle_solver_enqueue(heddle_solver* solver, const heddle_view* b,
     const AtWork here(&solver->at_work, "solver");
     const AtWork there(solver->preconditioner_at_work.get(), "preconditioner");
     auto* const caller_stream = static_cast<CUstream_st*>(stream);
-    const bool captured = is_being_captured(caller_stream, solver->of->device().stream());
+    const bool captured =
+        is_being_captured(on_stream_of(caller_stream, solver->of->device().stream()));
     if (captured && report == nullptr && !solver->own_report) {
       throw Error(ErrorKind::usage, cuda::not_prepared);
     }

@@ -133,7 +133,9 @@ void add_operators(nb::module_& m) {
       .def_prop_ro("plan", &Operator::plan);
   nb::class_<Preconditioner>(m, "Preconditioner", nb::type_slots(collected<Preconditioner>))
       .def_static("named", &Preconditioner::named)
-      .def_static("of_function", &Preconditioner::of_function);
+      .def_static("of_function", &Preconditioner::of_function)
+      .def("apply_at", &Preconditioner::apply_at)
+      .def("update", &Preconditioner::update);
 }
 
 void add_solvers(nb::module_& m) {

@@ -172,12 +172,18 @@ struct Preconditioner {
   SharedContext context;
   Owned<heddle_preconditioner, heddle_preconditioner_destroy> preconditioner;
   nb::object function;
+  heddle_entry entry = HEDDLE_REAL;
+  heddle_precision precision = HEDDLE_DOUBLE;
+  std::int64_t rows = 0;
+
+  Preconditioner() = default;
+  explicit Preconditioner(const Operator& A)
+      : context(A.context), entry(A.entry), precision(A.precision), rows(A.rows) {}
 
   std::array<nb::object*, 1> references() { return {&function}; }
   static Preconditioner named(const Operator& A, const std::string& text,
                               const Settings& settings) {
-    Preconditioner made;
-    made.context = A.context;
+    Preconditioner made(A);
     settings.point_to_arrays(A.rows, A.entry, A.precision);
     call(made.context, [&] {
       return heddle_preconditioner_create(A.A.own, c_text(text), settings.get(),
@@ -186,13 +192,25 @@ struct Preconditioner {
     return made;
   }
   static Preconditioner of_function(const Operator& A, nb::object function, bool varies) {
-    Preconditioner made;
-    made.context = A.context;
+    Preconditioner made(A);
     made.function = std::move(function);
     check(made.context,
           heddle_preconditioner_from_callback(A.A.own, call_python, made.function.ptr(),
                                               varies ? 1 : 0, &made.preconditioner.own));
     return made;
+  }
+  /// `stream`: a cudaStream_t, 0 for the operator's own.
+  void apply_at(const Place& r, const Place& z, bool adjoint, std::uintptr_t stream) const {
+    const heddle_view from = view_at(r, rows, entry, precision),
+                      to = view_at(z, rows, entry, precision);
+    const auto apply = adjoint ? heddle_preconditioner_apply_adjoint : heddle_preconditioner_apply;
+    call(context,
+         [&] { return apply(preconditioner.own, &from, &to, reinterpret_cast<void*>(stream)); });
+  }
+  void update(std::uintptr_t stream) const {
+    call(context, [&] {
+      return heddle_preconditioner_update(preconditioner.own, reinterpret_cast<void*>(stream));
+    });
   }
 };
 

@@ -146,6 +146,21 @@ module heddle
       character(kind=c_char), intent(in) :: text(*)
       type(c_ptr), intent(out) :: result
     end function
+    integer(c_int) function heddle_preconditioner_apply(preconditioner, r, z, stream) bind(c)
+      import
+      type(c_ptr), value :: preconditioner, stream
+      type(heddle_view), intent(in) :: r, z
+    end function
+    integer(c_int) function heddle_preconditioner_apply_adjoint(preconditioner, r, z, stream) &
+        bind(c)
+      import
+      type(c_ptr), value :: preconditioner, stream
+      type(heddle_view), intent(in) :: r, z
+    end function
+    integer(c_int) function heddle_preconditioner_update(preconditioner, stream) bind(c)
+      import
+      type(c_ptr), value :: preconditioner, stream
+    end function
     subroutine heddle_preconditioner_destroy(preconditioner) bind(c)
       import
       type(c_ptr), intent(inout) :: preconditioner

@@ -86,5 +86,6 @@
 #include "heddle/tuning/pattern_features.hpp"
 #include "heddle/tuning/predict.hpp"
 #include "heddle/tuning/profile.hpp"
+#include "heddle/user_order_preconditioner.hpp"
 #include "heddle/vector_operations.hpp"
 #include "heddle/version.hpp"

@@ -18,14 +18,20 @@ constexpr PreconditionerInfo table[] = {
     {.kind = PreconditionerKind::automatic,
      .name = "auto",
      .takes_products = true,
-     .is_alone = true},
-    {.kind = PreconditionerKind::none, .name = "none", .takes_products = true, .is_alone = true},
-    {.kind = PreconditionerKind::jacobi, .name = "jacobi"},
+     .is_alone = true,
+     .is_of_adjoint = true},
+    {.kind = PreconditionerKind::none,
+     .name = "none",
+     .takes_products = true,
+     .is_alone = true,
+     .is_of_adjoint = true},
+    {.kind = PreconditionerKind::jacobi, .name = "jacobi", .is_of_adjoint = true},
     {.kind = PreconditionerKind::block_jacobi,
      .name = "block-jacobi",
      .number = "entries",
      .max_number = 32,
-     .is_of_all_entries = true},
+     .is_of_all_entries = true,
+     .is_of_adjoint = true},
     {.kind = PreconditionerKind::chebyshev,
      .name = "chebyshev",
      .number = "degree",
@@ -37,7 +43,8 @@ constexpr PreconditionerInfo table[] = {
      .number = "terms",
      .default_number = 2,
      .max_number = 16,
-     .takes_products = true},
+     .takes_products = true,
+     .is_of_adjoint = true},
     {.kind = PreconditionerKind::fsai,
      .name = "fsai",
      .number = "power",
@@ -348,6 +355,15 @@ bool ComposedChoice::is_hermitian() const {
 bool ComposedChoice::is_symmetric() const {
   return is_palindrome(terms_) &&
          all_parts(terms_, [](const PreconditionerInfo& info) { return info.is_symmetric; });
+}
+bool ComposedChoice::is_of_adjoint() const {
+  return all_parts(terms_, [](const PreconditionerInfo& info) { return info.is_of_adjoint; });
+}
+ComposedChoice ComposedChoice::reversed() const {
+  ComposedChoice other = *this;
+  std::ranges::reverse(other.terms_);
+  for (Product& product : other.terms_) std::ranges::reverse(product);
+  return other;
 }
 bool ComposedChoice::has(PreconditionerKind kind) const {
   return !all_parts(terms_, [&](const PreconditionerInfo& info) { return info.kind != kind; });

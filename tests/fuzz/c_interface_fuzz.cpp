@@ -400,6 +400,20 @@ class Session {
     char text[64];
     check(heddle_matrix_describe(matrix, settings_, text, sizeof text, nullptr));
   }
+  void precondition(const heddle_view& r, const heddle_view& z) {
+    heddle_preconditioner* const M = any(preconditioners_);
+    void* const stream = bytes_.below(8) == 0 ? this : nullptr;
+    switch (bytes_.below(4)) {
+      case 0:
+        check(heddle_preconditioner_update(M, stream));
+        break;
+      case 1:
+        check(heddle_preconditioner_apply_adjoint(M, &r, &z, stream));
+        break;
+      default:
+        check(heddle_preconditioner_apply(M, bytes_.below(8) == 0 ? &z : &r, &z, stream));
+    }
+  }
   void use() {
     heddle_operator* const A = any(operators_);
     const auto rows = static_cast<int>(rows_of(A));
@@ -409,7 +423,7 @@ class Session {
     info.struct_size = sizeof info;
     const char* method = nullptr;
     const int byte = bytes_.next();
-    switch (byte >= 250 ? 6 : byte % 6) {
+    switch (byte >= 253 ? 7 : byte >= 250 ? 6 : byte % 6) {
       case 6:
         return minimize(A, x);
       case 0:
@@ -422,6 +436,8 @@ class Session {
       case 1:
         check(heddle_operator_update_values(A, &x));
         break;
+      case 7:
+        return precondition(x, y);
       case 2:
         check(heddle_matrix_update_values(any(matrices_), &x));
         break;

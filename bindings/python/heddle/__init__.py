@@ -24,6 +24,7 @@ from ._errors import (
 from ._expansion import fold
 from ._heddle import version as __version__
 from ._matrix import Adjoint, Matrix, generate, read, write
+from ._preconditioners import Preconditioner, preconditioner
 from ._result import Result
 from ._scipy import bicgstab, cg, gmres, lsmr, minres, solve
 from ._solvers import Solver
@@ -31,6 +32,6 @@ from ._tune import Profile, tune
 
 __all__ = [
     "Adjoint", "BusyError", "DeviceError", "Error", "FileError", "Matrix", "MissingFileError",
-    "OutOfMemoryError", "Profile", "Result", "SingularError", "SizeError", "Solver",
-    "UnsupportedError", "UsageError", "bicgstab", "cg", "fold", "generate", "gmres", "lsmr",
-    "minres", "read", "solve", "tune", "write"]  # fmt: skip
+    "OutOfMemoryError", "Preconditioner", "Profile", "Result", "SingularError", "SizeError",
+    "Solver", "UnsupportedError", "UsageError", "bicgstab", "cg", "fold", "generate", "gmres",
+    "lsmr", "minres", "preconditioner", "read", "solve", "tune", "write"]  # fmt: skip

@@ -43,6 +43,7 @@ struct PreconditionerInfo {
   bool varies = false;             // then only flexible methods take it
   bool takes_products = false;     // products are enough if the matrix stores no entries
   bool is_alone = false;           // then no composition has it as a part
+  bool is_of_adjoint = false;      // made from A* it is the adjoint of that made from A
 };
 
 HEDDLE_EXPORT std::span<const PreconditionerInfo> preconditioner_table();
@@ -119,6 +120,10 @@ class HEDDLE_EXPORT ComposedChoice {
   /// ends, such as `a*b*a`.
   bool is_hermitian() const;
   bool is_symmetric() const;
+  /// True if `reversed`, made from A*, is the adjoint of what this makes from A.
+  bool is_of_adjoint() const;
+  /// Terms, and factors of each term, from the last to the first.
+  ComposedChoice reversed() const;
   /// True if only flexible methods take it.
   bool varies() const;
   /// True if a part is made from all entries.

@@ -1,0 +1,148 @@
+#include "heddle/user_order_preconditioner.hpp"
+
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "base/stream_order.hpp"
+#include "fields/fits_in_place.hpp"
+#include "heddle/vector_operations.hpp"
+#include "solvers/operators/operator_checks.hpp"
+#include "solvers/operators/operator_field.hpp"
+
+namespace heddle {
+
+namespace {
+
+[[noreturn]] void refuse_capture(const char* why) {
+  throw Error(ErrorKind::usage,
+              std::string("this preconditioner cannot become part of a graph: ") + why);
+}
+
+}  // namespace
+
+template <class S>
+class UserOrderPreconditioner<S>::Parts {
+ public:
+  Parts(OperatorReference<S> matrix, std::shared_ptr<Preconditioner<S>> preconditioner)
+      : matrix_(std::move(matrix)),
+        preconditioner_(std::move(preconditioner)),
+        device_(matrix_->device()) {
+    detail::check_square(*matrix_, "a preconditioner");
+    if (preconditioner_) detail::check_fits(*preconditioner_, *matrix_);
+    if (refreshes_in_graph()) singular_row_ = Array<Index>(1, device_);
+  }
+
+  bool is_capturable() const { return !preconditioner_ || preconditioner_->is_capturable(); }
+
+  void update(const Stream& stream) {
+    if (!preconditioner_) return;
+    if (!is_being_captured(stream)) {
+      InOrderOf caller(stream.queue, device_.stream());
+      preconditioner_->refresh();
+      return caller.leave();
+    }
+    if (!refreshes_in_graph()) refuse_capture("the host takes part in its update");
+    preconditioner_->queue_refresh(singular_row_.data(), stream);
+  }
+
+  void apply(const FieldView<const S>& r, const FieldView<S>& z, const Stream& stream) {
+    check(r, "r");
+    check(z, "z");
+    check_apart(r, z, "r", "z");
+    const bool captured = is_being_captured(stream);
+    if (captured && !is_capturable()) refuse_capture("the host drives it");
+    if (captured && !(is_prepared(r, r_, stream) && is_prepared(z, z_, stream))) {
+      refuse_capture("apply it to these fields once before the capture");
+    }
+    if (!was_applied_) device_.synchronize();  // M was made on the device's own stream
+    if (is_capturable()) {
+      apply_on(stream, r, z);
+    } else {
+      InOrderOf caller(stream.queue, device_.stream());
+      apply_on(device_.stream(), r, z);
+      caller.leave();
+    }
+    was_applied_ = true;
+  }
+
+ private:
+  using OwnField = std::optional<detail::OperatorField<S>>;
+
+  bool refreshes_in_graph() const {
+    return device_.on_gpu() && preconditioner_ && preconditioner_->refreshes_in_graph();
+  }
+
+  template <class T>
+  void check(const FieldView<T>& field, const char* name) const {
+    field.check();
+    if (field.size == matrix_->rows() && field.components == matrix_->row_components()) return;
+    throw Error(ErrorKind::size_mismatch, std::string(name) + " has " + std::to_string(field.size) +
+                                              " rows of " + std::to_string(field.components) +
+                                              " components, the preconditioner " +
+                                              std::to_string(matrix_->rows()) + " of " +
+                                              std::to_string(matrix_->row_components()));
+  }
+
+  bool fits(const FieldView<const S>& field, const Stream& stream) const {
+    return detail::fits_in_place<S>(field, matrix_->vector_layout(), matrix_->row_basis(), stream);
+  }
+  bool is_prepared(const FieldView<const S>& field, const OwnField& own,
+                   const Stream& stream) const {
+    return was_applied_ && (own || fits(field, stream));
+  }
+  const FieldView<S>& own(OwnField& field) const {
+    if (!field) {
+      field.emplace(detail::row_field_of<S>(*matrix_));
+      device_.synchronize();  // its zeros are queued on the device's own stream
+    }
+    return field->view;
+  }
+
+  void apply_on(const Stream& stream, const FieldView<const S>& r, const FieldView<S>& z) {
+    if (!preconditioner_) return permute<S>(r, z, S(1), stream);
+    FieldView<const S> from = r;
+    if (!fits(r, stream)) {
+      permute<S>(r, own(r_), S(1), stream);
+      from = r_->view;
+    }
+    if (fits(z, stream)) return preconditioner_->apply(from, z, stream);
+    preconditioner_->apply(from, own(z_), stream);
+    permute<S>(z_->view, z, S(1), stream);
+  }
+
+  OperatorReference<S> matrix_;
+  std::shared_ptr<Preconditioner<S>> preconditioner_;  // null for the identity
+  Device device_;
+  Array<Index> singular_row_;
+  OwnField r_, z_;  // of the operator's form
+  bool was_applied_ = false;
+};
+
+template <class S>
+UserOrderPreconditioner<S>::UserOrderPreconditioner(
+    OperatorReference<S> matrix, std::shared_ptr<Preconditioner<S>> preconditioner)
+    : parts_(std::make_unique<Parts>(std::move(matrix), std::move(preconditioner))) {}
+template <class S>
+UserOrderPreconditioner<S>::UserOrderPreconditioner(UserOrderPreconditioner&&) noexcept = default;
+template <class S>
+UserOrderPreconditioner<S>::~UserOrderPreconditioner() = default;
+
+template <class S>
+void UserOrderPreconditioner<S>::update(const Stream& stream) {
+  parts_->update(stream);
+}
+template <class S>
+void UserOrderPreconditioner<S>::apply(const FieldView<const S>& r, const FieldView<S>& z,
+                                       const Stream& stream) const {
+  parts_->apply(r, z, stream);
+}
+template <class S>
+bool UserOrderPreconditioner<S>::is_capturable() const {
+  return parts_->is_capturable();
+}
+
+template class UserOrderPreconditioner<float>;
+template class UserOrderPreconditioner<double>;
+
+}  // namespace heddle
