@@ -326,23 +326,24 @@ HEDDLE_API heddle_status heddle_preconditioner_from_callback(const heddle_operat
  * default stream, NULL for the operator's own; the vectors lie in its memory or, with a wait, the
  * host's. The call follows the work that `stream` holds, and returns before it is done, unless the
  * host drives the preconditioner: cr, gmres, and callbacks. It allocates memory only the first
- * time, and after that may be captured, for any vectors of the GPU that are aligned as the first
- * were. A preconditioner makes one application at a time, also next to its solvers'. Those whose
- * rows ranks share are refused. */
+ * time, and after that may be captured, for vectors of the GPU that are aligned as the first were;
+ * the operator's stream is part of the capture until it ends, as in `heddle_solver_enqueue`. A
+ * preconditioner makes one application at a time, also next to its solvers'. Those whose rows ranks
+ * share are refused. */
 HEDDLE_API heddle_status heddle_preconditioner_apply(heddle_preconditioner *preconditioner,
                                                      const heddle_view *r, const heddle_view *z,
                                                      void *stream);
-/* z = (M^-1)* r, likewise. If A is Hermitian, and the preconditioner of a Hermitian matrix is, it is
- * M itself; for other matrices HEDDLE_ERROR_UNSUPPORTED, except for jacobi, block-jacobi, neumann
- * and what is composed of them. The first call, and the first after an update, multiplies by A and
- * A* to find out. */
+/* z = (M^-1)* r, likewise. fsai and multigrid are Hermitian; jacobi, block-jacobi with a number,
+ * neumann, and what is composed of all these have an adjoint, which the first call makes if A stores
+ * the entries of A*, as a tree does not. HEDDLE_ERROR_UNSUPPORTED for all others. */
 HEDDLE_API heddle_status heddle_preconditioner_apply_adjoint(heddle_preconditioner *preconditioner,
                                                              const heddle_view *r,
                                                              const heddle_view *z, void *stream);
-/* Renews M if `heddle_operator_update_values` changed the matrix; applications keep the old M until
- * then, or until a solve with it. In the order of `stream`, as above; it may be captured for jacobi,
- * block-jacobi, fsai and isai, and what is composed of them. HEDDLE_ERROR_SINGULAR if no M exists.
- */
+/* Renews M, and its adjoint if that was made, after `heddle_operator_update_values`; until then, or
+ * for M until a solve with it, applications use what was computed from the old values. (chebyshev,
+ * neumann, cr, gmres and combinations by `,` also multiply by A, which has the new ones at once.) In
+ * the order of `stream`, as above; it may be captured for jacobi, fsai, isai, neumann and what is
+ * composed of them. HEDDLE_ERROR_SINGULAR if no M exists. */
 HEDDLE_API heddle_status heddle_preconditioner_update(heddle_preconditioner *preconditioner,
                                                       void *stream);
 HEDDLE_API void heddle_preconditioner_destroy(heddle_preconditioner **preconditioner);

@@ -106,9 +106,8 @@ heddle_status heddle_preconditioner_update(heddle_preconditioner* M, void* strea
         return UserOrderPreconditioner<S>(OperatorReference<S>(matrix), made);
       }).update(on);
       auto* const adjoint = std::get_if<OnVectors<S>>(&M->adjoint_on_vectors);
-      if (adjoint == nullptr || !*adjoint) return;
-      if (is_being_captured(on)) return (*adjoint)->update(on);
-      adjoint->reset();  // new values may be those of a matrix that is Hermitian, or no longer so
+      if (adjoint == nullptr || !*adjoint || M->parts.choice->is_own_adjoint()) return;
+      (*adjoint)->update(on);
     });
   });
 }

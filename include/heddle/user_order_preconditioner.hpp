@@ -22,15 +22,17 @@ class HEDDLE_EXPORT UserOrderPreconditioner {
   UserOrderPreconditioner(UserOrderPreconditioner&&) noexcept;
   ~UserOrderPreconditioner();
 
-  /// Renews M if the matrix has new values, in the order of `stream`; applications keep the old M
-  /// until then. It may wait for a GPU. It may be captured if M `refreshes_in_graph`, but does not
-  /// name a singular row then. Throws `Error`: singular, usage for a capture that cannot be.
+  /// Renews M if the matrix has new values, in the order of `stream`; until then applications keep
+  /// what M has computed from the old ones. It may wait for a GPU. It may be captured if M
+  /// `refreshes_in_graph`, but does not name a singular row then. Throws `Error`: singular, usage
+  /// for a capture that cannot be.
   void update(const Stream& stream);
 
-  /// z = M^-1 r. On a GPU it is queued on `stream`, of that GPU, and returns before it is done,
-  /// unless the host drives M or a field is in the host's memory. It may be captured where
-  /// `is_capturable`, after a first call that was not. Throws `Error`: size_mismatch for fields of
-  /// other sizes, usage for fields that overlap, and for a capture that cannot be.
+  /// z = M^-1 r. On a GPU it is queued in the order of `stream`, of that GPU, on the device's own,
+  /// and returns before it is done, unless the host drives M or a field is in the host's memory. It
+  /// may be captured where `is_capturable`, after a first call that was not; the device's stream is
+  /// then part of that capture until it ends. Throws `Error`: size_mismatch for fields of other
+  /// sizes, usage for fields that overlap, and for a capture that cannot be.
   void apply(const FieldView<const S>& r, const FieldView<S>& z, const Stream& stream) const;
 
   /// True if `apply` only queues work.

@@ -1,51 +1,41 @@
 // The adjoint of a preconditioner that was made by its name.
 #pragma once
 
-#include <limits>
 #include <memory>
+#include <string>
 
-#include "heddle/vector_operations.hpp"
 #include "make_preconditioner.hpp"
-#include "solvers/operators/operator_field.hpp"
 
 namespace heddle {
 
-/// True if A v = A* v but for rounding, for one patternless v.
-template <class S>
-bool seems_hermitian(const LinearOperator<S>& matrix, const LinearOperator<S>& adjoint) {
-  const Stream stream = matrix.device().stream();
-  const auto v = detail::row_field_of<S>(matrix), image = detail::row_field_of<S>(matrix),
-             other = detail::row_field_of<S>(matrix);
-  fill<S>(S(1), v.view, stream);
-  randomize<S>(v.view, 1, stream);
-  matrix.apply(S(1), v.view, S(0), image.view, stream);
-  adjoint.apply(S(1), v.view, S(0), other.view, stream);
-  Reduction<S> reduction(matrix.rows(), matrix.device());
-  const auto size = real_dot<S>(image.view, image.view, reduction, stream);
-  axpby<S>(S(-1), image.view, S(1), other.view, stream);
-  const auto difference = real_dot<S>(other.view, other.view, reduction, stream);
-  constexpr auto rounding = 1000 * std::numeric_limits<S>::epsilon();
-  return difference <= rounding * rounding * size;
-}
-
-/// M^-*, where M was made for the matrix by `choice`; null: M = I. It is M itself if that and the
-/// matrix are Hermitian, and otherwise made from A*. Throws `Error` (unsupported) for parts that
-/// A* does not define so, and for a matrix that has no adjoint.
+/// M^-*, where M was made for the matrix by `choice`; null: M = I. It is M itself if that is always
+/// Hermitian; else each part that is Hermitian is made again, the others from A*. Throws `Error`
+/// (unsupported) for other parts, and for a matrix whose adjoint does not store its entries.
 template <class S>
 std::shared_ptr<Preconditioner<S>> adjoint_of(const std::shared_ptr<Preconditioner<S>>& made,
                                               const OperatorReference<S>& matrix,
                                               const ComposedChoice& choice) {
   if (!made) return nullptr;
-  const auto adjoint = matrix->adjoint();
-  if (choice.is_hermitian() && made->is_constant() && seems_hermitian<S>(*matrix, *adjoint)) {
-    return made;
-  }
-  if (!choice.is_of_adjoint()) {
+  if (choice.is_own_adjoint()) return made;
+  const auto refuse = [&](const char* why) {
     throw Error(ErrorKind::unsupported,
-                "the preconditioner " + choice.text() +
-                    " of this matrix has no adjoint here; make one of the adjoint matrix");
+                "the preconditioner " + choice.text() + " has no adjoint here" + why);
+  };
+  if (!choice.has_adjoint()) refuse("; make one of the adjoint matrix");
+  const OperatorReference<S> adjoint(matrix->adjoint());
+  const auto *const stored = matrix->stored_entries(), *const other = adjoint->stored_entries();
+  if ((stored == nullptr) != (other == nullptr)) {
+    refuse(": the adjoint of this storage does not store entries");
   }
-  return make_preconditioner<S>(adjoint, choice.reversed());
+  if (other == nullptr) return make_preconditioner<S>(adjoint, choice.reversed());
+  const detail::EntriesOfParts<S> entries(*stored, choice.is_of_all_entries()),
+      of_adjoint(*other, choice.is_of_all_entries());
+  PreconditionerFacts facts;
+  return compose<S>(adjoint, choice.reversed(), [&](const PreconditionerChoice& part) {
+    const bool is_own = part.info().adjoint == AdjointOf::itself;
+    return make_part<S>(is_own ? matrix : adjoint, is_own ? entries : of_adjoint, part,
+                        choice.multigrid, facts);
+  });
 }
 
 }  // namespace heddle

@@ -19,19 +19,19 @@ constexpr PreconditionerInfo table[] = {
      .name = "auto",
      .takes_products = true,
      .is_alone = true,
-     .is_of_adjoint = true},
+     .adjoint = AdjointOf::adjoint_matrix},
     {.kind = PreconditionerKind::none,
      .name = "none",
      .takes_products = true,
      .is_alone = true,
-     .is_of_adjoint = true},
-    {.kind = PreconditionerKind::jacobi, .name = "jacobi", .is_of_adjoint = true},
+     .adjoint = AdjointOf::adjoint_matrix},
+    {.kind = PreconditionerKind::jacobi, .name = "jacobi", .adjoint = AdjointOf::adjoint_matrix},
     {.kind = PreconditionerKind::block_jacobi,
      .name = "block-jacobi",
      .number = "entries",
      .max_number = 32,
      .is_of_all_entries = true,
-     .is_of_adjoint = true},
+     .adjoint = AdjointOf::adjoint_matrix},
     {.kind = PreconditionerKind::chebyshev,
      .name = "chebyshev",
      .number = "degree",
@@ -44,14 +44,15 @@ constexpr PreconditionerInfo table[] = {
      .default_number = 2,
      .max_number = 16,
      .takes_products = true,
-     .is_of_adjoint = true},
+     .adjoint = AdjointOf::adjoint_matrix},
     {.kind = PreconditionerKind::fsai,
      .name = "fsai",
      .number = "power",
      .default_number = 1,
      .max_number = 4,
      .is_of_all_entries = true,
-     .is_symmetric = false},
+     .is_symmetric = false,
+     .adjoint = AdjointOf::itself},
     {.kind = PreconditionerKind::isai,
      .name = "isai",
      .number = "power",
@@ -82,7 +83,8 @@ constexpr PreconditionerInfo table[] = {
      .default_number = 1,
      .max_number = 16,
      .is_of_all_entries = true,
-     .is_symmetric = false},
+     .is_symmetric = false,
+     .adjoint = AdjointOf::itself},
 };
 
 template <class Setting>
@@ -356,8 +358,21 @@ bool ComposedChoice::is_symmetric() const {
   return is_palindrome(terms_) &&
          all_parts(terms_, [](const PreconditionerInfo& info) { return info.is_symmetric; });
 }
-bool ComposedChoice::is_of_adjoint() const {
-  return all_parts(terms_, [](const PreconditionerInfo& info) { return info.is_of_adjoint; });
+bool ComposedChoice::is_own_adjoint() const {
+  const PreconditionerInfo& first = terms_.front().front().info();
+  return terms_.size() == 1 && terms_.front().size() == 1 && has_adjoint() &&
+         first.adjoint == AdjointOf::itself;
+}
+bool ComposedChoice::has_adjoint() const {
+  // Diagonal blocks without a number are rows of equal patterns, and A* has other rows.
+  for (const Product& product : terms_) {
+    for (const PreconditionerChoice& part : product) {
+      if (part.kind == PreconditionerKind::block_jacobi && part.number == 0) return false;
+    }
+  }
+  return !varies() && all_parts(terms_, [](const PreconditionerInfo& info) {
+    return info.adjoint != AdjointOf::none;
+  });
 }
 ComposedChoice ComposedChoice::reversed() const {
   ComposedChoice other = *this;

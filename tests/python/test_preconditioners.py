@@ -102,7 +102,7 @@ def test_adjoints():
         M = heddle.preconditioner(A, text)
         assert np.vdot(M @ x, y) == pytest.approx(np.vdot(x, M.H @ y))
         assert (M.aspreconditioner().rmatvec(y) == M.H @ y).all() and (M.H.H @ x == M @ x).all()
-    with pytest.raises(heddle.UnsupportedError, match="isai of this matrix has no adjoint"):
+    with pytest.raises(heddle.UnsupportedError, match="isai has no adjoint"):
         heddle.preconditioner(A, "isai").H @ x
     L = heddle.preconditioner(laplacian(10), "multigrid")
     b = np.ones(100)
@@ -122,6 +122,17 @@ def test_new_values_are_taken_when_asked():
     A.update_values(0 * A.data)
     with pytest.raises(heddle.SingularError):
         jacobi.update()
+
+
+def test_a_tree_takes_no_new_values():
+    A = heddle.Matrix(laplacian(20))
+    M = heddle.preconditioner(A, "jacobi", storage="hisparse")
+    z = M @ np.ones(400)
+    M.update()
+    A.update_values(4 * A.data)
+    with pytest.raises(heddle.UsageError, match="a tree cannot take"):
+        M.update()
+    assert (M @ np.ones(400) == z).all()
 
 
 def test_what_they_keep_outlives_the_matrix():

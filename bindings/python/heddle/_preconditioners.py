@@ -58,7 +58,8 @@ def preconditioner(
     if isinstance(candidates, str):
         settings["candidates"], candidates = candidates, None
     by_use = _taken.by_use(_taken.texts(settings))
-    operator, base, entry, dtype, _ = operator_for(A, "cg", by_use.get("storage", {}), None)
+    operator, base, entry, dtype, generation = operator_for(
+        A, "cg", by_use.get("storage", {}), None)  # fmt: skip
     refuse_no_system((operator.rows, operator.columns), entry)
     if text == "auto" and isinstance(base, Matrix):
         text = _heddle.choose_preconditioner(base._own)[0]
@@ -67,7 +68,7 @@ def preconditioner(
         of_multigrid.use_arrays(
             *arrays_of_multigrid(operator.rows, entry, dtype, coordinates, candidates))  # fmt: skip
     own = _heddle.Preconditioner.named(operator, text, of_multigrid)
-    return Preconditioner(operator, own, text, entry, dtype)
+    return Preconditioner(operator, own, text, base, entry, dtype, generation)
 
 
 class Preconditioner:
@@ -81,10 +82,11 @@ class Preconditioner:
     __array_ufunc__ = None
 
     def __init__(
-        self, operator: _heddle.Operator, own: _heddle.Preconditioner, text: str, entry: str,
-        dtype: np.dtype,
+        self, operator: _heddle.Operator, own: _heddle.Preconditioner, text: str, matrix: Any,
+        entry: str, dtype: np.dtype, generation: int | None,
     ) -> None:  # fmt: skip
         self._operator, self._own = operator, own
+        self._matrix, self._generation = matrix, generation  # the latter of a tree's entries
         self._vector = operator.rows, *_row_shapes[entry]
         self._is_adjoint = False
         n = math.prod(self._vector)
@@ -92,8 +94,8 @@ class Preconditioner:
 
     @property
     def H(self) -> Preconditioner:
-        """The adjoint, of a Hermitian M of a Hermitian matrix M itself. For other matrices only
-        jacobi, block-jacobi, neumann and what is composed of them have one."""
+        """The adjoint: M itself for fsai and multigrid. jacobi, block-jacobi with a number, neumann,
+        and what is composed of all these have one too."""
         other = copy.copy(self)
         other._is_adjoint = not self._is_adjoint
         return other
@@ -128,8 +130,10 @@ class Preconditioner:
 
     def update(self, *, stream: Any = None) -> None:
         """Takes the matrix's new values, after ``A.update_values``. On a GPU in the order of
-        ``stream``, by default Heddle's own; while that is captured only for jacobi, block-jacobi,
-        fsai and isai."""
+        ``stream``, by default Heddle's own; while that is captured only for jacobi, fsai, isai and
+        neumann. A tree takes no new values."""
+        if self._generation is not None and self._generation != self._matrix._generation:
+            raise UsageError("the matrix has new values, which a tree cannot take: remake M")
         self._own.update(0 if stream is None else stream_number(stream, None))
 
     def aspreconditioner(self) -> Any:

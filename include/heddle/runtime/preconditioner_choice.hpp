@@ -30,6 +30,9 @@ enum class PreconditionerKind {
   multigrid
 };
 
+/// What the adjoint of a preconditioner M(A) is: M(A*), M(A) itself, or none of these.
+enum class AdjointOf { adjoint_matrix, itself, none };
+
 /// A kind as options name it, and the number that may follow it: `name` or `name:number`.
 struct PreconditionerInfo {
   PreconditionerKind kind;
@@ -43,7 +46,7 @@ struct PreconditionerInfo {
   bool varies = false;             // then only flexible methods take it
   bool takes_products = false;     // products are enough if the matrix stores no entries
   bool is_alone = false;           // then no composition has it as a part
-  bool is_of_adjoint = false;      // made from A* it is the adjoint of that made from A
+  AdjointOf adjoint = AdjointOf::none;
 };
 
 HEDDLE_EXPORT std::span<const PreconditionerInfo> preconditioner_table();
@@ -120,8 +123,10 @@ class HEDDLE_EXPORT ComposedChoice {
   /// ends, such as `a*b*a`.
   bool is_hermitian() const;
   bool is_symmetric() const;
-  /// True if `reversed`, made from A*, is the adjoint of what this makes from A.
-  bool is_of_adjoint() const;
+  /// True if it is one part that is Hermitian whatever the matrix is, or refuses one that is not.
+  bool is_own_adjoint() const;
+  /// True if the adjoint is `reversed`, of parts each of which is Hermitian or made from A*.
+  bool has_adjoint() const;
   /// Terms, and factors of each term, from the last to the first.
   ComposedChoice reversed() const;
   /// True if only flexible methods take it.

@@ -37,32 +37,29 @@ class UserOrderPreconditioner<S>::Parts {
 
   void update(const Stream& stream) {
     if (!preconditioner_) return;
-    if (!is_being_captured(stream)) {
-      InOrderOf caller(stream.queue, device_.stream());
+    const bool captured = is_being_captured(stream);
+    if (captured && !refreshes_in_graph()) refuse_capture("the host takes part in its update");
+    InOrderOf caller(stream.queue, device_.stream());
+    if (captured) {
+      preconditioner_->queue_refresh(singular_row_.data(), device_.stream());
+    } else {
       preconditioner_->refresh();
-      return caller.leave();
     }
-    if (!refreshes_in_graph()) refuse_capture("the host takes part in its update");
-    preconditioner_->queue_refresh(singular_row_.data(), stream);
+    caller.leave();
   }
 
   void apply(const FieldView<const S>& r, const FieldView<S>& z, const Stream& stream) {
     check(r, "r");
     check(z, "z");
     check_apart(r, z, "r", "z");
-    const bool captured = is_being_captured(stream);
-    if (captured && !is_capturable()) refuse_capture("the host drives it");
-    if (captured && !(is_prepared(r, r_, stream) && is_prepared(z, z_, stream))) {
-      refuse_capture("apply it to these fields once before the capture");
+    if (is_being_captured(stream)) {
+      if (!is_capturable()) refuse_capture("the host drives it");
+      check_prepared(r, r_);
+      check_prepared(z, z_);
     }
-    if (!was_applied_) device_.synchronize();  // M was made on the device's own stream
-    if (is_capturable()) {
-      apply_on(stream, r, z);
-    } else {
-      InOrderOf caller(stream.queue, device_.stream());
-      apply_on(device_.stream(), r, z);
-      caller.leave();
-    }
+    InOrderOf caller(stream.queue, device_.stream());
+    apply(r, z);
+    caller.leave();
     was_applied_ = true;
   }
 
@@ -84,29 +81,35 @@ class UserOrderPreconditioner<S>::Parts {
                                               std::to_string(matrix_->row_components()));
   }
 
-  bool fits(const FieldView<const S>& field, const Stream& stream) const {
-    return detail::fits_in_place<S>(field, matrix_->vector_layout(), matrix_->row_basis(), stream);
+  bool fits(const FieldView<const S>& field) const {
+    return detail::fits_in_place<S>(field, matrix_->vector_layout(), matrix_->row_basis(),
+                                    device_.stream());
   }
-  bool is_prepared(const FieldView<const S>& field, const OwnField& own,
-                   const Stream& stream) const {
-    return was_applied_ && (own || fits(field, stream));
+  void check_prepared(const FieldView<const S>& field, const OwnField& own) const {
+    if constexpr (has_cuda) {
+      if (field.size > 0 && !cuda::is_device_memory(field.data, device_.stream())) {
+        refuse_capture("a field is in the host's memory");
+      }
+    }
+    if (!was_applied_ || !(own || fits(field))) {
+      refuse_capture("apply it to these fields once before the capture");
+    }
   }
   const FieldView<S>& own(OwnField& field) const {
-    if (!field) {
-      field.emplace(detail::row_field_of<S>(*matrix_));
-      device_.synchronize();  // its zeros are queued on the device's own stream
-    }
+    if (!field) field.emplace(detail::row_field_of<S>(*matrix_));
     return field->view;
   }
 
-  void apply_on(const Stream& stream, const FieldView<const S>& r, const FieldView<S>& z) {
+  /// On the device's own stream, in whose order memory is released and M is renewed.
+  void apply(const FieldView<const S>& r, const FieldView<S>& z) {
+    const Stream stream = device_.stream();
     if (!preconditioner_) return permute<S>(r, z, S(1), stream);
     FieldView<const S> from = r;
-    if (!fits(r, stream)) {
+    if (!fits(r)) {
       permute<S>(r, own(r_), S(1), stream);
       from = r_->view;
     }
-    if (fits(z, stream)) return preconditioner_->apply(from, z, stream);
+    if (fits(z)) return preconditioner_->apply(from, z, stream);
     preconditioner_->apply(from, own(z_), stream);
     permute<S>(z_->view, z, S(1), stream);
   }
