@@ -165,27 +165,12 @@ Role role_of(const Object& object) {
 }
 
 Candidate read_candidate(const Object& object) {
-  object.check_keys({"role",
-                     "library",
-                     "method",
-                     "seconds",
-                     "cold",
-                     "of_bandwidth",
-                     "cold_of_bandwidth",
-                     "error",
-                     "memory_bytes",
-                     "memory_ratio",
-                     "of_product",
-                     "products_to_pay",
-                     "repeats",
-                     "queues",
-                     "iterations",
-                     "solve_seconds",
-                     "residual",
-                     "status",
-                     "history",
-                     "history_at",
-                     "failure"});
+  object.check_keys(
+      {"role",          "library",           "method",  "seconds",      "cold",
+       "of_bandwidth",  "cold_of_bandwidth", "error",   "memory_bytes", "memory_ratio",
+       "of_product",    "products_to_pay",   "repeats", "queues",       "iterations",
+       "solve_seconds", "residual",          "status",  "history",      "history_at",
+       "failure"});
   const auto number = [&](const char* key) {
     return object.has(key) ? std::optional(object.number(key)) : std::nullopt;
   };
