@@ -30,7 +30,7 @@ enum class PreconditionerKind {
   multigrid
 };
 
-/// What the adjoint of a preconditioner M(A) is: M(A*), M(A) itself, or none of these.
+/// The adjoint of a preconditioner M(A): M(A*), M(A) itself, or none of these.
 enum class AdjointOf { adjoint_matrix, itself, none };
 
 /// A kind as options name it, and the number that may follow it: `name` or `name:number`.
