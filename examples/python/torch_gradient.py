@@ -1,6 +1,5 @@
-"""A solve as a function of PyTorch: backward solves the adjoint system, on the GPU where there is one. b and x stay
-there; the values of A, which change with the conductivity, go by way of the host. Here it finds how well each part of a
-plate conducts, from temperatures on it."""
+"""A solve as a function of PyTorch, on the GPU where there is one: the values of A, which change with the conductivity,
+b, x and the gradients stay there. Here it finds how well each part of a plate conducts, from temperatures on it."""
 
 import sys
 
@@ -13,31 +12,7 @@ try:
 except ImportError:
     print("PyTorch is not installed")
     sys.exit()
-
-
-class Solve(torch.autograd.Function):
-    """x with A x = b for the values of A, in the order of `A.data`. Of real numbers; A is symmetric here, so that one
-    solver serves both systems."""
-
-    @staticmethod
-    def forward(ctx, values, b, solver):
-        solver.A.update_values(values.detach().cpu().numpy())
-        x = solver.solve(b.detach()).x
-        x = torch.as_tensor(x, device=b.device)
-        ctx.solver = solver
-        ctx.save_for_backward(values, x)
-        return x
-
-    @staticmethod
-    def backward(ctx, gradient):
-        values, x = ctx.saved_tensors
-        A = ctx.solver.A
-        A.update_values(values.detach().cpu().numpy())
-        of_b = torch.as_tensor(ctx.solver.solve(gradient.contiguous()).x, device=x.device)
-        places = np.stack([np.repeat(np.arange(A.shape[0]), np.diff(A.indptr)), A.indices])
-        row, column = torch.as_tensor(places, device=x.device)
-        return -of_b[row] * x[column], of_b, None
-
+import heddle.torch
 
 n = 40  # points per side; edges between neighbours conduct, and every point loses some heat
 device = "cuda" if torch.cuda.is_available() else "cpu"
@@ -48,7 +23,7 @@ rows, columns = np.concatenate([a, b, a, b, point.reshape(-1)]), np.concatenate(
 order, slot = np.unique(rows * n * n + columns, return_inverse=True)
 A = heddle.Matrix((np.ones(len(order)), (order // n**2, order % n**2)), (n * n, n * n))
 A.update_values(np.ones(A.nnz) * (order // n**2 == order % n**2) + 1e-3)
-solver = heddle.Solver(A, "cg", device=device, rtol=1e-10)
+solver = heddle.torch.Solver(A, "cg", device=device, rtol=1e-10)
 slot = torch.as_tensor(slot, device=device)
 
 
@@ -61,7 +36,7 @@ def values_of(conductivity):
 
 
 def temperatures(logarithm):
-    return Solve.apply(values_of(torch.exp(logarithm)), heat, solver)
+    return solver.solve(heat, values_of(torch.exp(logarithm)))
 
 
 y, x = np.mgrid[:n, :n] / n
