@@ -112,7 +112,7 @@ class Solver:
         if not isinstance(A, Matrix):
             if isinstance(A, Tensor) and A.is_cuda:
                 settings.setdefault("device", str(A.device))
-            _, A = _values_and_matrix(A)
+            _, A = _values_and_matrix(A.detach() if isinstance(A, Tensor) else A)
         for name in ("coordinates", "candidates", "null_space"):
             if isinstance(settings.get(name), Tensor):
                 settings[name] = _on_host(settings[name])
@@ -128,8 +128,9 @@ class Solver:
         """The x with A x = b, as ``heddle.torch.solve`` returns it.
 
         ``values``: new entries of A, shape ``(nnz, ...)``, in the order of the ``values()`` of the
-        tensor, or of ``data`` of the ``heddle.Matrix``, that the solver was made of. They get a
-        gradient, and A keeps them. Without them A's present ones are constants."""
+        tensor, or of ``data`` of the ``heddle.Matrix``, that the solver was made of; for a dense
+        tensor its nonzeros, row by row. They get a gradient, and A keeps them. Without them A's
+        present ones are constants."""
         return self._solve(b, values, x0, is_set=values is None)
 
     def _solve(self, b: Tensor, values: Tensor | None, x0: Tensor | None, is_set: bool) -> Tensor:
