@@ -27,6 +27,7 @@ using Entries =
 TYPED_TEST_SUITE(PreconditionersOnStreams, Entries);
 
 constexpr Index rows = 1501;
+const std::string no_graph = "this preconditioner cannot become part of a graph: ";
 const char* const plans[] = {"C=32,sigma=n,inner=aosoa16", "CSR", "pJDS,vector-layout=soa"};
 const char* const texts[] = {
     "none", "jacobi",    "block-jacobi:2", "chebyshev:2", "neumann",           "fsai",
@@ -101,8 +102,10 @@ TYPED_TEST(PreconditionersOnStreams, BecomePartOfTheCallersGraph) {
         apply();
         continue;
       }
-      OwnGraph unprepared(
-          stream.get(), [&] { expect_error(ErrorKind::usage, "once before the capture", apply); });
+      OwnGraph unprepared(stream.get(), [&] {
+        expect_error(ErrorKind::usage,
+                     no_graph + "apply it to these fields once before the capture", apply);
+      });
       apply();
       const OwnGraph graph(stream.get(), apply);
       if (this->HasFailure()) return;
@@ -142,7 +145,7 @@ TYPED_TEST(PreconditionersOnStreams, AreRenewedInGraphs) {
       if (renews) {
         update();
       } else {
-        expect_error(ErrorKind::usage, "the host takes part in its update", update);
+        expect_error(ErrorKind::usage, no_graph + "the host takes part in its update", update);
       }
       made.M.apply(r.view(), z.view(), on);
     });

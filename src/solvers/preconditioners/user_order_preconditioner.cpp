@@ -91,7 +91,8 @@ class UserOrderPreconditioner<S>::Parts {
         refuse_capture("a field is in the host's memory");
       }
     }
-    if (!was_applied_ || !(own || fits(field))) {
+    const bool is_in_place = !preconditioner_ || own || fits(field);
+    if (!was_applied_ || !is_in_place) {
       refuse_capture("apply it to these fields once before the capture");
     }
   }
