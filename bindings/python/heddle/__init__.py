@@ -26,6 +26,7 @@ from ._heddle import version as __version__
 from ._matrix import Adjoint, Matrix, generate, read, write
 from ._preconditioners import Preconditioner, preconditioner
 from ._result import Result
+from ._rigid_body import rigid_body_modes
 from ._scipy import bicgstab, cg, gmres, lsmr, minres, solve
 from ._solvers import Solver
 from ._tune import Profile, tune
@@ -34,4 +35,4 @@ __all__ = [
     "Adjoint", "BusyError", "DeviceError", "Error", "FileError", "Matrix", "MissingFileError",
     "OutOfMemoryError", "Preconditioner", "Profile", "Result", "SingularError", "SizeError",
     "Solver", "UnsupportedError", "UsageError", "bicgstab", "cg", "fold", "generate", "gmres",
-    "lsmr", "minres", "preconditioner", "read", "solve", "tune", "write"]  # fmt: skip
+    "lsmr", "minres", "preconditioner", "read", "rigid_body_modes", "solve", "tune", "write"]  # fmt: skip

@@ -11,29 +11,7 @@ from ._arrays import _entry_shapes, stored
 from ._errors import SizeError, UnsupportedError, UsageError
 from ._matrix import Matrix
 from ._places import check_places
-
-_complex = np.array([[[1, 0], [0, 1]], [[0, -1], [1, 0]]])
-_quaternion = np.array([
-    np.eye(4),
-    [[0, -1, 0, 0], [1, 0, 0, 0], [0, 0, 0, -1], [0, 0, 1, 0]],
-    [[0, 0, -1, 0], [0, 0, 0, 1], [1, 0, 0, 0], [0, -1, 0, 0]],
-    [[0, 0, 0, -1], [0, 0, -1, 0], [0, 1, 0, 0], [1, 0, 0, 0]]])  # fmt: skip
-
-
-def _tiles(entry: str) -> NDArray[Any]:
-    """The tile of each real component of an entry."""
-    if entry == "complex":
-        return _complex
-    if entry == "quaternion":
-        return _quaternion
-    if entry == "dual-quaternion":  # the dual part of the product is r s' + d s
-        return np.concatenate([np.kron(part, _quaternion) for part in (np.eye(2), [[0, 0], [1, 0]])])
-    size = _entry_shapes[entry][0] if _entry_shapes[entry] else 1
-    places = np.eye(size * size).reshape(-1, size, size)
-    if entry == "complex-block3":
-        return np.array([np.kron(place, tile) for place in places for tile in _complex])
-    return places
-
+from ._tiles import tiles_of
 
 def fold(A: Any, entry: str) -> Matrix:
     """A matrix of entries from its real expansion, in which each entry is the tile of real numbers
@@ -43,7 +21,7 @@ def fold(A: Any, entry: str) -> Matrix:
     Parameters
     ----------
     A
-        A real SciPy sparse matrix or array, or a real dense array. A tile is an entry if it has a
+        A real SciPy sparse matrix or array, ``Matrix`` or dense array. A tile is an entry if it has a
         number that is stored, or not zero.
     entry
         The entry of the result.
@@ -59,11 +37,13 @@ def fold(A: Any, entry: str) -> Matrix:
     """
     if entry not in _entry_shapes:
         raise UsageError(f"no entry is named {entry!r}; there are: {', '.join(_entry_shapes)}")
-    tiles = _tiles(entry)
+    tiles = tiles_of(entry)
     size = tiles.shape[1]
     if len(A.shape) != 2 or A.shape[0] % size or A.shape[1] % size:
         raise SizeError(f"a matrix of shape {tuple(A.shape)} does not divide into {size} x {size}")
     shape = A.shape[0] // size, A.shape[1] // size
+    if isinstance(A, Matrix):
+        A = A.tocsr()
     if hasattr(A, "tobsr"):
         check_places(A)
         found = A.tobsr(blocksize=(size, size), copy=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import threading
 from operator import index
@@ -11,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _heddle, _pictures
+from ._arithmetic import Arithmetic
 from ._arrays import (
     _entry_shapes, _row_shapes, check_form, dtype_of, entry_of, forms, indices_of, numbers,
     stored)  # fmt: skip
@@ -19,6 +21,7 @@ from ._edits import edited_triplets
 from ._errors import SizeError, UnsupportedError, UsageError
 from ._gpu import (
     copy_there, device_of, empty_like, gpu_array, on_gpu, one_name, package_of, to_host)  # fmt: skip
+from ._in_scipy import rows_of, values_at_places_of
 from ._instead import refuse_no_matrix
 from ._places import check_places
 from ._settings import Taken
@@ -26,7 +29,7 @@ from ._settings import Taken
 _storage = Taken("Matrix.operator", "storage")
 
 
-class Matrix(Described):
+class Matrix(Described, Arithmetic):
     """A sparse matrix of compound entries, in compressed sparse rows.
 
     Parameters
@@ -53,8 +56,11 @@ class Matrix(Described):
 
     The arrays are copied; CuPy's sparse matrices are copied through the host. ``A @ x`` takes x of
     shape ``(columns, ...)``, one row per vector entry: ``(n,)`` numbers, ``(n, 4)`` quaternions,
-    ``(n, 3)`` for 3x3 blocks; or all of it flat. The result has the same form. If x is in a GPU's
-    memory, where it must be contiguous and of the matrix's type, so is the result.
+    ``(n, 3)`` for 3x3 blocks; or all of it flat. The result has the same form. ``A @ X`` multiplies
+    k vectors, the columns of X: ``(n, k)`` numbers, ``(n, k, 4)`` quaternions, ``(n, k, 3)``, or
+    ``(4 n, k)``, ``(3 n, k)`` with each column flat. An array of ``(n, 4)`` is one vector of
+    quaternions, never four columns. If x is in a GPU's memory, where it must be one vector,
+    contiguous and of the matrix's type, so is the result.
 
     >>> import numpy as np
     >>> import heddle
@@ -136,9 +142,25 @@ class Matrix(Described):
         ``update_values``."""
         return self._own.arrays()[2].reshape((-1, *_entry_shapes[self._entry]))
 
-    def update_values(self, data: ArrayLike) -> None:
+    def diagonal(self) -> NDArray[Any]:
+        """A copy of the diagonal, an entry for each row, zero where there is none: shape
+        ``(min(rows, columns), ...)``, as ``A.data`` has.
+
+        >>> import numpy as np
+        >>> import heddle
+        >>> heddle.Matrix(np.array([[0.0, 1], [2, 3]])).diagonal()
+        array([0., 3.])
+        """
+        data, row = self.data, rows_of(self)
+        found = np.zeros((min(self.shape), *data.shape[1:]), data.dtype)
+        there = row == self.indices
+        found[row[there]] = data[there]
+        return found
+
+    def update_values(self, data: Any) -> None:
         """Sets new entries for the same places, row by row in the order of ``A.data``, in its shape
-        or flat. CSC and triplets have another order. Products and solvers of this matrix take the
+        or flat; CSC and triplets have another order. Or takes those of a ``Matrix`` or SciPy matrix
+        of the same pattern, in whatever order: another pattern raises ``UsageError``. Products and solvers of this matrix take the
         new entries from their next call on, and allocate nothing for them. No other thread may
         multiply or solve meanwhile.
 
@@ -155,6 +177,8 @@ class Matrix(Described):
         array([0.25, 0.25])
         """
         shape = self.nnz, *_entry_shapes[self._entry]
+        if hasattr(data, "tocsr"):
+            data = values_at_places_of(self, data)
         with self._lock:
             elsewhere, newer = list(self._operators.values()), None
             if on_gpu(data):
@@ -296,25 +320,18 @@ class Adjoint:
         return _product(self._stored_as({"device": device_of(x)} if on_gpu(x) else {}), x, self.H)
 
 
-def _refuse_product(matrix: Matrix) -> None:
-    """Raises ``UnsupportedError``, and says how to multiply this matrix by another."""
-    words = "matrices are not multiplied here: A @ (B @ x) multiplies by both"
-    made = "csr_array((A.data, A.indices, A.indptr), A.shape)"
-    if "block" in matrix.entry:
-        shape = tuple(_row_shapes[matrix.entry][0] * count for count in matrix.shape)
-        made = f"bsr_array((A.data, A.indices, A.indptr), {shape})"
-    if "quaternion" not in matrix.entry:
-        words += f", and as scipy.sparse.{made} SciPy multiplies A"
-    raise UnsupportedError(words)
-
-
 def _product(operator: _heddle.Operator, x: Any, matrix: Matrix) -> Any:
     if isinstance(x, (Matrix, Adjoint)):
-        _refuse_product(matrix)
+        raise UnsupportedError(
+            "matrices are not multiplied here: A @ (B @ x) multiplies by both, and A.tocsr() is a "
+            "matrix of SciPy, which multiplies matrices"
+        )
     row = _row_shapes[matrix.entry]
     shape = operator.columns, *row
     gpu = on_gpu(x)
     given = gpu_array(x, operator, matrix.dtype, "x") if gpu else numbers(x, matrix.dtype, "x")
+    if not gpu and given.shape not in forms(shape) and given.ndim > 1:
+        return _product_of_columns(operator, given, matrix.dtype, row)
     check_form(given, shape, "x")
     image = forms((operator.rows, *row))[forms(shape).index(given.shape)]
     if gpu:
@@ -324,6 +341,24 @@ def _product(operator: _heddle.Operator, x: Any, matrix: Matrix) -> Any:
         y = np.empty(image, matrix.dtype)
         operator.apply(given, y)
     return y
+
+
+def _product_of_columns(
+    operator: _heddle.Operator, X: NDArray[Any], dtype: np.dtype, row: tuple[int, ...]
+) -> NDArray[Any]:
+    """Products with the columns of X: ``(columns, k, ...)``, or ``(numbers, k)``, each flat."""
+    one = X.shape[:1] + X.shape[2:]
+    shape = operator.columns, *row
+    if one not in (shape, (math.prod(shape),)):
+        columns = f"({', '.join(map(str, (shape[0], 'k', *row)))})"
+        check_form(X, shape, "x", f", or {columns} for k columns")
+    image = operator.rows, *row
+    image = image if one == shape else (math.prod(image),)
+    vectors = np.ascontiguousarray(np.moveaxis(X, 1, 0))
+    Y = np.empty((len(vectors), *image), dtype)
+    for x, y in zip(vectors, Y):
+        operator.apply(x, y)
+    return np.ascontiguousarray(np.moveaxis(Y, 0, 1))
 
 
 def _of_arrays(source: tuple, shape: tuple[int, int] | None) -> _heddle.Matrix:
