@@ -283,6 +283,12 @@ HEDDLE_API heddle_status heddle_operator_from_callback_on(
     heddle_context *context, const heddle_settings *settings, int64_t rows,
     heddle_entry entry, heddle_precision precision, heddle_apply apply, void *user,
     heddle_operator **result);
+/* The same for an operator of any shape, from x of `columns` rows. `apply_adjoint` computes A*, with
+ * the same `user`; NULL for an operator without an adjoint, which least squares need. */
+HEDDLE_API heddle_status heddle_operator_from_callbacks(
+    heddle_context *context, const heddle_settings *settings, int64_t rows, int64_t columns,
+    heddle_entry entry, heddle_precision precision, heddle_apply apply, heddle_apply apply_adjoint,
+    void *user, heddle_operator **result);
 /* A*, which multiplies with the values that A has at the time, as its preconditioners do. The named
  * preconditioners of the adjoint of a tree, and of the adjoint's adjoint, need no entries. */
 HEDDLE_API heddle_status heddle_operator_adjoint(const heddle_operator *A,
@@ -430,6 +436,11 @@ HEDDLE_API heddle_status heddle_solver_solve_all(heddle_solver *solver, int64_t 
  * the solver is in use. */
 HEDDLE_API heddle_status heddle_solver_history(const heddle_solver *solver, const double **values,
                                                int64_t *count);
+/* In an observer of this solver: copies the x that its iterations have reached, for gmres and fgmres
+ * that of the last restart, to the caller's memory. HEDDLE_ERROR_USAGE elsewhere;
+ * HEDDLE_ERROR_UNSUPPORTED on a GPU, for block-cg, with fields in single precision, and if ranks
+ * share the rows. */
+HEDDLE_API heddle_status heddle_solver_iterate(heddle_solver *solver, const heddle_view *x);
 /* The last solve in words, copied as by `heddle_message`; "" before the first and during a
  * solve. */
 HEDDLE_API size_t heddle_solver_summary(const heddle_solver *solver, char *buffer, size_t capacity);

@@ -38,13 +38,18 @@ struct Callback {
   }
 };
 
-/// Works in the user's order. On a GPU the host drives its loops: functions may do more than queue
-/// work.
+/// `adjoint`: its function is null for none. Works in the user's order. On a GPU the host drives
+/// its loops: functions may do more than queue work.
 template <class S>
 class CallbackOperator final : public LinearOperator<S> {
  public:
-  CallbackOperator(Index rows, Device device, const Callback& callback)
-      : rows_(rows), device_(std::move(device)), callback_(callback) {
+  CallbackOperator(Index rows, Index columns, Device device, const Callback& callback,
+                   const Callback& adjoint)
+      : rows_(rows),
+        columns_(columns),
+        device_(std::move(device)),
+        callback_(callback),
+        adjoint_(adjoint) {
     if (const auto& definition = callback.entry.entry.definition()) {
       components_ = definition->vector_size();
       ring_ = definition->ring;
@@ -59,10 +64,15 @@ class CallbackOperator final : public LinearOperator<S> {
   }
 
   Index rows() const override { return rows_; }
+  Index columns() const override { return columns_; }
   int row_components() const override { return components_; }
   Device device() const override { return device_; }
   Ring ring() const override { return ring_; }
   bool has_adjoint() const override { return has_adjoint_; }
+  std::shared_ptr<const LinearOperator<S>> adjoint() const override {
+    if (adjoint_.function == nullptr) return LinearOperator<S>::adjoint();
+    return std::make_shared<const CallbackOperator>(columns_, rows_, device_, adjoint_, callback_);
+  }
 
   void apply(S alpha, const FieldView<const S>& x, S beta, const FieldView<S>& y,
              const Stream& stream) const override {
@@ -76,12 +86,12 @@ class CallbackOperator final : public LinearOperator<S> {
   }
 
  private:
-  Index rows_;
+  Index rows_, columns_;
   Device device_;
   int components_ = 1;
   Ring ring_ = Ring::real;
   bool has_adjoint_ = false;
-  Callback callback_;
+  Callback callback_, adjoint_;
 };
 
 /// Calls the function with fields in the user's order, whatever that of the operator is.

@@ -115,6 +115,16 @@ heddle_status heddle_operator_from_callback_on(heddle_context* context,
                                                heddle_entry entry, heddle_precision precision,
                                                heddle_apply apply, void* user,
                                                heddle_operator** result) {
+  return heddle_operator_from_callbacks(context, settings, rows, rows, entry, precision, apply,
+                                        nullptr, user, result);
+}
+
+heddle_status heddle_operator_from_callbacks(heddle_context* context,
+                                             const heddle_settings* settings, int64_t rows,
+                                             int64_t columns, heddle_entry entry,
+                                             heddle_precision precision, heddle_apply apply,
+                                             heddle_apply apply_adjoint, void* user,
+                                             heddle_operator** result) {
   return guarded_by(context, [&] {
     heddle_operator*& out = required(result, "result");
     if (apply == nullptr) throw Error(ErrorKind::usage, "apply is a null pointer");
@@ -127,9 +137,11 @@ heddle_status heddle_operator_from_callback_on(heddle_context* context,
     const Device device = device_of(settings, memory.get());
     const Callback callback{apply, user, context->definitions.find(entry), "operator",
                             location_on(device)};
-    const Index size = checked_index(rows);
+    Callback adjoint = callback;
+    adjoint.function = apply_adjoint;
+    const Index height = checked_index(rows), width = checked_index(columns);
     const auto make = [&]<class S>() -> AnyLinearOperator::Matrix {
-      return std::make_shared<const CallbackOperator<S>>(size, device, callback);
+      return std::make_shared<const CallbackOperator<S>>(height, width, device, callback, adjoint);
     };
     const bool single = precision_of(precision) == Precision::single_precision;
     const AnyLinearOperator any(callback.entry.entry, single ? make.template operator()<float>()

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <string>
+#include <variant>
 
 #include "guard.hpp"
 #include "handles.hpp"
@@ -28,6 +29,17 @@ class AtWork {
  private:
   std::atomic_flag* flag_;
 };
+
+/// Null for none.
+template <class S>
+SharedPreconditioner<S> preconditioner_for(const heddle_preconditioner* given) {
+  if (given == nullptr) return nullptr;
+  const auto* const fitting = std::get_if<SharedPreconditioner<S>>(&given->parts.made);
+  if (fitting == nullptr) {
+    throw Error(ErrorKind::size_mismatch, "operator and preconditioner differ in precision");
+  }
+  return *fitting;
+}
 
 inline heddle_report c_report(const Report& report) {
   heddle_report c{};

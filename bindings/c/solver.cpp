@@ -24,6 +24,7 @@
 #include "settings_given.hpp"
 #include "sized_struct.hpp"
 #include "solve_calls.hpp"
+#include "solvers/krylov/krylov_parts.hpp"
 #include "tuning/planning/method_choice.hpp"
 #include "views.hpp"
 
@@ -31,17 +32,6 @@ using namespace heddle;
 using namespace heddle::c;
 
 namespace {
-
-/// Null for none.
-template <class S>
-SharedPreconditioner<S> preconditioner_for(const heddle_preconditioner* given) {
-  if (given == nullptr) return nullptr;
-  const auto* const fitting = std::get_if<SharedPreconditioner<S>>(&given->parts.made);
-  if (fitting == nullptr) {
-    throw Error(ErrorKind::size_mismatch, "operator and preconditioner differ in precision");
-  }
-  return *fitting;
-}
 
 /// Makes the iterations of `solver` use fields in floats. Throws `Error` (unsupported).
 void refine(AnySolver& solver, const OperatorParts& parts, const MethodInfo& method,
@@ -221,6 +211,21 @@ heddle_status heddle_solver_history(const heddle_solver* solver, const double** 
         solver->enqueued_history ? *solver->enqueued_history : history_of(*solver);
     first = history.data();
     size = static_cast<std::int64_t>(history.size());
+  });
+}
+
+heddle_status heddle_solver_iterate(heddle_solver* solver, const heddle_view* x) {
+  return guarded_by(solver, [&] {
+    const OperatorParts& parts = *solver->of;
+    if (parts.ranks != nullptr || !solver->solver.has_krylov()) {
+      throw Error(ErrorKind::unsupported,
+                  "x is not at hand while block-cg iterates, or ranks that share its rows");
+    }
+    parts.matrix.visit([&]<class S>(const std::shared_ptr<const LinearOperator<S>>& A) {
+      const auto& krylov = detail::KrylovParts<S>::of(solver->solver.solver<S>());
+      krylov.copy_iterate(
+          field_of<S>(x, parts.entry, A->row_components(), A->device().stream(), "x"));
+    });
   });
 }
 

@@ -116,7 +116,8 @@ void add_profiles(nb::module_& m) {
 void add_operators(nb::module_& m) {
   nb::class_<Operator>(m, "Operator", nb::type_slots(collected<Operator>))
       .def_static("of_matrix", &Operator::of_matrix)
-      .def_static("of_function", &Operator::of_function)
+      .def_static("of_function", &Operator::of_function, nb::arg(), nb::arg(), nb::arg(), nb::arg(),
+                  nb::arg(), nb::arg().none(), nb::arg())
       .def("adjoint", &Operator::adjoint)
       .def("shifted", &Operator::shifted)
       .def("edited", &Operator::edited)
@@ -148,6 +149,7 @@ void add_solvers(nb::module_& m) {
            nb::arg().none())
       .def("solve_all", &Solver::solve_all, nb::arg(), nb::arg(), nb::arg(), nb::arg().none(),
            nb::arg(), nb::arg().none())
+      .def("iterate", &Solver::iterate, nb::arg().noconvert())
       .def("set_null_space", &Solver::set_null_space)
       .def("prepare_enqueue", &Solver::prepare_enqueue)
       .def("enqueue", &Solver::enqueue)

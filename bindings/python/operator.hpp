@@ -20,14 +20,15 @@
 
 namespace heddle_python {
 
-/// The Python `function(x, y)` writes y; x and y are the solver's own memory. On a GPU the function
-/// gets their addresses.
-inline int call_python(void* user, const heddle_view* x, const heddle_view* y) {
+/// The Python function at `place` of the tuple `user`: `function(x, y)` writes y; x and y are the
+/// solver's own memory. On a GPU the function gets their addresses.
+template <int place>
+int call_python(void* user, const heddle_view* x, const heddle_view* y) {
   if (Absence::is_over()) return 1;
   const nb::gil_scoped_acquire held;
   try {
     const std::int32_t scalars = heddle_row_scalars(x->entry);
-    const nb::handle function(static_cast<PyObject*>(user));
+    const nb::handle function = PyTuple_GetItem(static_cast<PyObject*>(user), place);
     if (x->location == HEDDLE_DEVICE) {
       function(reinterpret_cast<std::uintptr_t>(x->data),
                reinterpret_cast<std::uintptr_t>(y->data));
@@ -63,17 +64,20 @@ struct Operator {
     made.find_size();
     return made;
   }
-  static Operator of_function(std::int64_t rows, const std::string& entry,
-                              const std::string& precision, nb::object function,
-                              const Settings& settings) {
+  /// `adjoint` may be None.
+  static Operator of_function(std::int64_t rows, std::int64_t columns, const std::string& entry,
+                              const std::string& precision, const nb::object& function,
+                              const nb::object& adjoint, const Settings& settings) {
     Operator made;
     made.context = std::make_shared<Context>();
     made.entry = entry_named(entry);
     made.precision = precision_named(precision);
-    made.function = std::move(function);
-    check(made.context, heddle_operator_from_callback_on(made.context->own, settings.get(), rows,
-                                                         made.entry, made.precision, call_python,
-                                                         made.function.ptr(), &made.A.own));
+    made.function = nb::make_tuple(function, adjoint);
+    check(made.context,
+          heddle_operator_from_callbacks(made.context->own, settings.get(), rows, columns,
+                                         made.entry, made.precision, call_python<0>,
+                                         adjoint.is_none() ? nullptr : call_python<1>,
+                                         made.function.ptr(), &made.A.own));
     made.find_size();
     return made;
   }
@@ -191,11 +195,11 @@ struct Preconditioner {
     });
     return made;
   }
-  static Preconditioner of_function(const Operator& A, nb::object function, bool varies) {
+  static Preconditioner of_function(const Operator& A, const nb::object& function, bool varies) {
     Preconditioner made(A);
-    made.function = std::move(function);
+    made.function = nb::make_tuple(function);
     check(made.context,
-          heddle_preconditioner_from_callback(A.A.own, call_python, made.function.ptr(),
+          heddle_preconditioner_from_callback(A.A.own, call_python<0>, made.function.ptr(),
                                               varies ? 1 : 0, &made.preconditioner.own));
     return made;
   }

@@ -149,6 +149,11 @@ struct Solver {
     }
     return all;
   }
+  /// Called in a callback of a solve: writes the x that it has reached.
+  void iterate(const Writable& x) const {
+    const heddle_view to = view_of(x, entry, heddle_row_scalars(entry), "x");
+    call(context, [&] { return heddle_solver_iterate(solver.own, &to); });
+  }
   void set_null_space(std::int64_t count, const Place& vectors) {
     const std::vector<heddle_view> views = several_at(vectors, count);
     call(context, [&] { return heddle_solver_set_null_space(solver.own, count, views.data()); });

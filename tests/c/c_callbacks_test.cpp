@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -159,6 +160,88 @@ TEST(CCallbacks, ObservesCancelsAndKeepsTheHistory) {
   std::array<char, 8> start{};
   EXPECT_GT(heddle_solver_summary(solver, start.data(), start.size()), 20U);
   EXPECT_STREQ(start.data(), "cancell");
+}
+
+/// In an observer the x that is reached has the residual that is reported; elsewhere there is none.
+TEST(CCallbacks, AnObserverMayReadTheIterate) {
+  Context context;
+  Matrix matrix;
+  Operator A;
+  Solver solver;
+  ASSERT_EQ(heddle_context_create(&context), HEDDLE_OK);
+  ASSERT_EQ(heddle_matrix_generate(context, "elasticity", 300, 1, &matrix), HEDDLE_OK);
+  ASSERT_EQ(heddle_operator_create(matrix, Settings(context, {{"plan", "C=8,sigma=64"}}), &A),
+            HEDDLE_OK);
+  std::int64_t rows = 0, columns = 0;
+  ASSERT_EQ(heddle_operator_size(A, &rows, &columns), HEDDLE_OK);
+  struct Look {
+    heddle_solver* solver = nullptr;
+    const heddle_operator* A = nullptr;
+    std::vector<double> b, x, image;
+    int looks = 0;
+  } look;
+  look.b = random_numbers(static_cast<std::size_t>(rows) * 3, 5);
+  look.x = look.image = std::vector<double>(look.b.size());
+  const heddle_observer observer = [](void* user, const heddle_progress* progress) {
+    Look& now = *static_cast<Look*>(user);
+    const heddle_view x = view(now.x, HEDDLE_BLOCK3), image = view(now.image, HEDDLE_BLOCK3);
+    EXPECT_EQ(heddle_solver_iterate(now.solver, &x), HEDDLE_OK);
+    EXPECT_EQ(heddle_operator_apply(now.A, &x, &image), HEDDLE_OK);
+    double squared = 0, norm = 0;
+    for (std::size_t i = 0; i < now.b.size(); ++i) {
+      squared += (now.b[i] - now.image[i]) * (now.b[i] - now.image[i]);
+      norm += now.b[i] * now.b[i];
+    }
+    EXPECT_NEAR(std::sqrt(squared / norm), progress->relative_residual, 1e-9);
+    return ++now.looks == 20 ? 1 : 0;
+  };
+  const Settings settings(context);
+  ASSERT_EQ(heddle_settings_observe(settings, observer, &look), HEDDLE_OK);
+  ASSERT_EQ(heddle_solver_create(A, "cg", nullptr, settings, &solver), HEDDLE_OK);
+  look.solver = solver;
+  look.A = A;
+  std::vector<double> x(look.b.size());
+  const heddle_view b_view = view(look.b, HEDDLE_BLOCK3), x_view = view(x, HEDDLE_BLOCK3);
+  ASSERT_EQ(heddle_solver_solve(solver, &b_view, &x_view, nullptr), HEDDLE_OK);
+  EXPECT_EQ(look.looks, 20);
+  EXPECT_EQ(heddle_solver_iterate(solver, &x_view), HEDDLE_ERROR_USAGE);
+}
+
+/// [1 2; 3 4; 5 6] and its transpose.
+TEST(CCallbacks, LeastSquaresTakeCallbacksOfBoth) {
+  Context context;
+  Operator A, forward;
+  ASSERT_EQ(heddle_context_create(&context), HEDDLE_OK);
+  const heddle_apply tall = [](void*, const heddle_view* x, const heddle_view* y) {
+    const auto* const from = static_cast<const double*>(x->data);
+    auto* const to = static_cast<double*>(y->data);
+    for (int i = 0; i < 3; ++i) to[i] = (2 * i + 1) * from[0] + (2 * i + 2) * from[1];
+    return 0;
+  };
+  const heddle_apply wide = [](void*, const heddle_view* x, const heddle_view* y) {
+    const auto* const from = static_cast<const double*>(x->data);
+    auto* const to = static_cast<double*>(y->data);
+    to[0] = from[0] + 3 * from[1] + 5 * from[2];
+    to[1] = 2 * from[0] + 4 * from[1] + 6 * from[2];
+    return 0;
+  };
+  const auto make = [&](heddle_apply adjoint, heddle_operator** made) {
+    return heddle_operator_from_callbacks(context, nullptr, 3, 2, HEDDLE_REAL, HEDDLE_DOUBLE, tall,
+                                          adjoint, nullptr, made);
+  };
+  ASSERT_EQ(make(wide, &A), HEDDLE_OK) << message(context);
+  heddle_least_squares* solver = nullptr;
+  ASSERT_EQ(heddle_least_squares_create(A, nullptr, &solver), HEDDLE_OK) << message(context);
+  std::vector<double> b{5, 11, 17}, x(2);
+  const heddle_view b_view = view(b, HEDDLE_REAL), x_view = view(x, HEDDLE_REAL);
+  ASSERT_EQ(heddle_least_squares_solve(solver, &b_view, &x_view, nullptr), HEDDLE_OK);
+  EXPECT_NEAR(x[0], 1, 1e-7);
+  EXPECT_NEAR(x[1], 2, 1e-7);
+  heddle_least_squares_destroy(&solver);
+  ASSERT_EQ(make(nullptr, &forward), HEDDLE_OK);
+  EXPECT_EQ(heddle_least_squares_create(forward, nullptr, &solver), HEDDLE_ERROR_UNSUPPORTED);
+  heddle_solver* none = nullptr;
+  EXPECT_EQ(heddle_solver_create(A, "cg", nullptr, nullptr, &none), HEDDLE_ERROR_SIZE_MISMATCH);
 }
 
 TEST(CCallbacks, ASolverAtWorkRefusesOtherCalls) {

@@ -237,7 +237,13 @@ class Session {
     heddle_settings_destroy(&other);
   }
   static int observe(void* user, const heddle_progress*) {
-    return static_cast<Session*>(user)->bytes_.mostly(0);
+    Session& session = *static_cast<Session*>(user);
+    heddle_view x{session.iterate_.data(), 0,          session.entry_, HEDDLE_DOUBLE,
+                  HEDDLE_ROW_MAJOR,        HEDDLE_HOST};
+    for (heddle_solver* const solver : session.solvers_) {
+      for (x.count = 0; x.count < max_rows; ++x.count) heddle_solver_iterate(solver, &x);
+    }
+    return session.bytes_.mostly(0);
   }
   void make_solver() {
     static constexpr std::array<const char*, 12> methods{
@@ -318,8 +324,10 @@ class Session {
         check(edited(&fresh));
         break;
       default:
-        check(heddle_operator_from_callback(context_, bytes_.below(max_rows), entry_,
-                                            bytes_.mostly(HEDDLE_DOUBLE), apply, this, &fresh));
+        const int rows = bytes_.below(max_rows);
+        check(heddle_operator_from_callbacks(context_, nullptr, rows, rows, entry_,
+                                             bytes_.mostly(HEDDLE_DOUBLE), apply, apply, this,
+                                             &fresh));
     }
     heddle_operator_destroy(&made);
     made = fresh;
@@ -479,6 +487,7 @@ class Session {
   std::array<heddle_operator*, slots> operators_{};
   std::array<heddle_preconditioner*, slots> preconditioners_{};
   std::array<heddle_solver*, slots> solvers_{};
+  std::array<double, 1024> iterate_{};
   heddle_settings* settings_ = nullptr;  // settings of the last call that takes them
   std::array<double, 1024> a_{}, b_{}, c_{};
 };

@@ -33,6 +33,7 @@ from ._tune import Profile, tune
 
 __all__ = [
     "Adjoint", "BusyError", "DeviceError", "Error", "FileError", "Matrix", "MissingFileError",
-    "OutOfMemoryError", "Preconditioner", "Profile", "Result", "SingularError", "SizeError",
-    "Solver", "UnsupportedError", "UsageError", "bicgstab", "cg", "fold", "generate", "gmres",
-    "lsmr", "minres", "preconditioner", "read", "rigid_body_modes", "solve", "tune", "write"]  # fmt: skip
+    "OutOfMemoryError", "Preconditioner", "Profile", "Result", "SingularError",
+    "SizeError", "Solver", "UnsupportedError", "UsageError", "bicgstab", "cg", "fold",
+    "generate", "gmres", "lsmr", "minres", "preconditioner", "read", "rigid_body_modes", "solve",
+    "tune", "write"]  # fmt: skip

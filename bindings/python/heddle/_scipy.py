@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
+from collections.abc import Callable
 from operator import index
 from types import SimpleNamespace
 from typing import Any
@@ -13,8 +14,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from . import _heddle
 from ._arrays import _row_shapes, check_form, forms, numbers, plain
+from ._callbacks import takes_one_argument, type_of, watching
 from ._errors import UsageError
-from ._functions import is_operator, matvec_of
+from ._functions import is_operator, matvec_of, operator_of
 from ._gpu import device_of, dtype_of_array, empty_like, gpu_array, on_gpu, package_of
 from ._instead import refuse_no_matrix, refuse_no_numbers, refuse_no_object
 from ._matrix import Adjoint, Matrix
@@ -24,6 +26,7 @@ from ._settings import Taken
 from ._solvers import Callback, Solver, uses_of_solver
 
 Solution = tuple[NDArray[Any], int]
+AnyCallback = Callback | Callable[[Any], Any]
 
 
 def solve(
@@ -69,7 +72,8 @@ def _promoted(A: Any, b: ArrayLike, *least: Any) -> Any:
     dtype_of_b = dtype_of_array(b) if on_gpu(b) else _plain_b(b).dtype
     if is_operator(A):
         wanted = np.result_type(getattr(A, "dtype", None) or np.float64, dtype_of_b, *least)
-        return SimpleNamespace(shape=A.shape, dtype=wanted, matvec=A.matvec)
+        maps = {name: getattr(A, name) for name in ("matvec", "rmatvec") if hasattr(A, name)}
+        return SimpleNamespace(shape=A.shape, dtype=wanted, **maps)
     if not hasattr(A, "dtype"):
         refuse_no_matrix(A)
         dense = np.asarray(A)
@@ -112,9 +116,14 @@ def _at_least_0(name: str, value: Any) -> None:
 
 def _in_scipys_manner(
     method: str, A: Any, b: ArrayLike, x0: Any, rtol: float, atol: float, maxiter: int | None,
-    M: Any, callback: Callback | None, settings: dict[str, Any], restart: int | None = None,
+    M: Any, callback: Any, settings: dict[str, Any], *, restart: int | None = None,
+    callback_type: str | None = None, shift: float = 0.0,
 ) -> Solution:  # fmt: skip
     _taken_by[method].check_names(settings)
+    if restart is not None:
+        callback_type = type_of(callback, callback_type)
+    elif takes_one_argument(callback):
+        callback_type = "x"
     matrix = _promoted(A, b)
     given = b
     if on_gpu(b):
@@ -131,7 +140,8 @@ def _in_scipys_manner(
     length = 1  # iterations that count as one
     if restart is not None:
         settings["restart"] = min(index(restart), max(numbers_of_x, 1))
-        length = max(settings["restart"], 1)  # the solver itself refuses a smaller number
+        if callback_type != "legacy":
+            length = max(settings["restart"], 1)  # the solver itself refuses a smaller number
     count = 10 * numbers_of_x if maxiter is None else index(maxiter)
     solver = Solver(
         matrix,
@@ -140,9 +150,13 @@ def _in_scipys_manner(
         rtol=min(rtol, _loosest),
         atol=min(atol, sys.float_info.max),
         maxiter=min(length * count, sys.maxsize),
+        shift=-shift,
         **settings,
     )
-    result = solver.solve(given, x0=x0, callback=callback)
+    shown = watching(callback, callback_type, solver, given)
+    result = solver.solve(given, x0=x0, callback=callback if shown is None else shown)
+    if shown is not None:
+        shown.end(result)
     x = result.x
     if solver.entry in ("real", "complex"):  # SciPy returns a vector, not a column
         x = x.reshape(-1)
@@ -163,8 +177,8 @@ _manner = """
     restarts, if a limit, of iterations or of accuracy, ended it; -1 if the matrix does not suit the
     method or the method broke down: ``heddle.solve`` tells which.
 
-    Unlike SciPy's, ``callback(iteration, relative_residual)`` gets two numbers, since x is not at
-    hand while iterating.
+    A ``callback`` that takes two arguments is called as ``callback(iteration, relative_residual)``
+    after each iteration except the last; one that takes a single argument as SciPy's is{what}.
 
     >>> import numpy as np
     >>> import heddle
@@ -173,35 +187,47 @@ _manner = """
     """
 
 
+_of_others = """, with x
+    in a new array, also after the last one; not on a GPU"""
+_of_gmres = """, with
+    what ``callback_type`` names: ``"x"``, after each restart and not on a GPU; ``"pr_norm"``, the
+    relative residual after each iteration; ``"legacy"``, the same, and ``maxiter`` then counts
+    iterations. SciPy's default, ``"legacy"``, warns"""
+
+
 def cg(A: Any, b: ArrayLike, x0: ArrayLike | None = None, *, rtol: float = 1e-5, atol: float = 0.0,
-       maxiter: int | None = None, M: Any = None,
-       callback: Callback | None = None, **settings: Any) -> Solution:  # fmt: skip
+       maxiter: int | None = None, M: Any = None, callback: AnyCallback | None = None,
+       **settings: Any) -> Solution:  # fmt: skip
     """Conjugate gradients, for Hermitian positive definite matrices."""
     return _in_scipys_manner("cg", A, b, x0, rtol, atol, maxiter, M, callback, settings)
 
 
 def minres(A: Any, b: ArrayLike, x0: ArrayLike | None = None, *, rtol: float = 1e-5,
-           atol: float = 0.0, maxiter: int | None = None, M: Any = None,
-           callback: Callback | None = None, **settings: Any) -> Solution:  # fmt: skip
-    """MINRES, for Hermitian matrices, indefinite ones too."""
-    return _in_scipys_manner("minres", A, b, x0, rtol, atol, maxiter, M, callback, settings)
+           shift: float = 0.0, atol: float = 0.0, maxiter: int | None = None, M: Any = None,
+           callback: AnyCallback | None = None, **settings: Any) -> Solution:  # fmt: skip
+    """MINRES, for Hermitian matrices, indefinite ones too: (A - ``shift`` I) x = b. ``Solver`` adds
+    its ``shift``, this function subtracts it, as SciPy's does."""
+    return _in_scipys_manner("minres", A, b, x0, rtol, atol, maxiter, M, callback, settings,
+                             shift=float(shift))  # fmt: skip
 
 
 def bicgstab(A: Any, b: ArrayLike, x0: ArrayLike | None = None, *, rtol: float = 1e-5,
              atol: float = 0.0, maxiter: int | None = None, M: Any = None,
-             callback: Callback | None = None, **settings: Any) -> Solution:  # fmt: skip
+             callback: AnyCallback | None = None, **settings: Any) -> Solution:  # fmt: skip
     """BiCGStab, for any square matrix."""
     return _in_scipys_manner("bicgstab", A, b, x0, rtol, atol, maxiter, M, callback, settings)
 
 
 def gmres(A: Any, b: ArrayLike, x0: ArrayLike | None = None, *, rtol: float = 1e-5,
           atol: float = 0.0, restart: int | None = None, maxiter: int | None = None, M: Any = None,
-          callback: Callback | None = None, **settings: Any) -> Solution:  # fmt: skip
+          callback: AnyCallback | None = None, callback_type: str | None = None,
+          **settings: Any) -> Solution:  # fmt: skip
     """GMRES, restarted after ``restart`` iterations (20 by default, at most n, as in SciPy), for
     any square matrix; ``maxiter`` counts restarts, and is 10 n by default. M preconditions from the
     right, SciPy's from the left."""
     return _in_scipys_manner("gmres", A, b, x0, rtol, atol, maxiter, M, callback, settings,
-                             restart=20 if restart is None else restart)  # fmt: skip
+                             restart=20 if restart is None else restart,
+                             callback_type=callback_type)  # fmt: skip
 
 
 def lsmr(
@@ -209,8 +235,9 @@ def lsmr(
     maxiter: int | None = None, x0: ArrayLike | None = None, *, callback: Callback | None = None,
     **settings: Any,
 ) -> tuple[NDArray[Any], int, int, float, float, float, float, float]:  # fmt: skip
-    """LSMR: the x that minimizes |b - A x|^2 + damp^2 |x|^2, for a matrix A of any shape; if there
-    are several, the one of the least norm, unless x0 is given.
+    """LSMR: the x that minimizes |b - A x|^2 + damp^2 |x|^2, for a matrix A of any shape, or a
+    ``LinearOperator`` with ``rmatvec``; if there are several, the one of the least norm, unless x0
+    is given.
 
     Takes the arguments of ``scipy.sparse.linalg.lsmr`` except ``conlim`` and ``show``; the smaller
     of the two tolerances counts. Like SciPy's it works in double precision, except with a
@@ -232,26 +259,23 @@ def lsmr(
     _at_least_0("btol", btol)
     texts = _least_squares.texts(settings)
     matrix = _promoted(A, b, np.float64)
-    if not isinstance(matrix, (Matrix, Adjoint)):
-        matrix = Matrix(matrix)
     in_place = on_gpu(b)
     if in_place:
         texts.setdefault("device", device_of(b))
-    operator = matrix._stored_as(_least_squares.by_use(texts).get("storage", {}))
-    held = matrix.H if isinstance(matrix, Adjoint) else matrix
+    operator, entry, dtype = _with_adjoint(matrix, _least_squares.by_use(texts).get("storage", {}))
     tolerance = min(atol, btol, _loosest)
-    row = _row_shapes[held.entry]
+    row = _row_shapes[entry]
     b_shape, x_shape = (operator.rows, *row), (operator.columns, *row)
-    given = _in_double(b, held.dtype) if in_place else numbers(b, held.dtype, "b")
+    given = _in_double(b, dtype) if in_place else numbers(b, dtype, "b")
     check_form(given, b_shape, "b")
     form = forms(x_shape)[forms(b_shape).index(tuple(given.shape))]
-    x = empty_like(given, form) if in_place else np.empty(form, held.dtype)
+    x = empty_like(given, form) if in_place else np.empty(form, dtype)
     if x0 is None:
         x[...] = 0
     elif on_gpu(x0) != in_place:
         raise UsageError("x0 and b are in different memories")
     else:
-        start = x0 if in_place else numbers(x0, held.dtype, "x0")
+        start = x0 if in_place else numbers(x0, dtype, "x0")
         check_form(start, x_shape, "x0")
         x[...] = start.reshape(form)
     if maxiter is None:
@@ -260,7 +284,7 @@ def lsmr(
              "max_iterations": str(index(maxiter))}  # fmt: skip
     own = _heddle.LeastSquares.make(operator, _heddle.Settings(texts))
     if in_place:
-        kept = [gpu_array(array, operator, held.dtype, name)
+        kept = [gpu_array(array, operator, dtype, name)
                 for array, name in ((given, "b"), (x, "x"))]  # fmt: skip
         places = [array.place for array in kept]
     else:
@@ -276,6 +300,17 @@ def lsmr(
     return x, istop, iterations, normr, normar, norma, conda, normx
 
 
+def _with_adjoint(A: Any, stored: dict[str, str]) -> tuple[_heddle.Operator, str, np.dtype]:
+    """An operator with an adjoint, its entry and dtype. ``stored``: settings of storage."""
+    if is_operator(A):
+        if stored.keys() - {"device", "threads"}:
+            raise UsageError("a plan is for a stored matrix, and this operator has none")
+        return operator_of(A, stored, with_adjoint=True)
+    matrix = A if isinstance(A, (Matrix, Adjoint)) else Matrix(A)
+    held = matrix.H if isinstance(matrix, Adjoint) else matrix
+    return matrix._stored_as(stored), held.entry, held.dtype
+
+
 _least_squares = Taken(
     "heddle.lsmr", "storage", "least_squares",
     but=("damping", "tolerance", "max_iterations", "record_history"))  # fmt: skip
@@ -283,7 +318,8 @@ _least_squares.shown(lsmr)
 _taken_by: dict[str, Taken] = {}
 for _function in (cg, minres, bicgstab, gmres):
     _name = _function.__name__
-    _function.__doc__ = (_function.__doc__ or "") + _manner.format(name=_name)
+    _function.__doc__ = (_function.__doc__ or "") + _manner.format(
+        name=_name, what=_of_gmres if _name == "gmres" else _of_others)
     _taken_by[_name] = Taken(
         f"heddle.{_name}", "storage", "solver", "multigrid",
         but=("tolerance", "absolute_tolerance", "max_iterations"))  # fmt: skip

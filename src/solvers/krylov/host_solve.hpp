@@ -109,6 +109,15 @@ class HostSolve {
     report_.iterate_seconds = stop_.elapsed();
   }
 
+  /// See `KrylovParts::copy_iterate`.
+  void copy_iterate(const FieldView<S>& x) const {
+    if (solver_.inputs.device.on_gpu() || has_other_runs()) {
+      throw Error(ErrorKind::unsupported,
+                  "x is not at hand while iterating on a GPU, or over fields in single precision");
+    }
+    permute<S>(x_, x, S(1) / scale(), stream());
+  }
+
   bool failed_on_copy() const { return !is_refused_ && state_.failed_on_copy; }
   /// After the runs over a copy, if there is one: true if others are to follow, over the copy that
   /// keeps `kept` or over the matrix.
@@ -332,7 +341,13 @@ class HostSolve {
   bool is_let_go_on(const SolveProgress& now) const {
     const long long iterations = now.iteration + now.inner_iterations;
     if (solver_.outer != nullptr && !(*solver_.outer)(iterations)) return false;
-    return !solver_.inputs.options.observer || solver_.inputs.options.observer(now);
+    if (!solver_.inputs.options.observer) return true;
+    const struct Observed {
+      KrylovParts<S>& solver;
+      ~Observed() { solver.observed = nullptr; }
+    } observed{solver_};
+    solver_.observed = this;
+    return solver_.inputs.options.observer(now);
   }
 
   /// Copies x at every tenfold drop: few copies, and never far from the best. False if the

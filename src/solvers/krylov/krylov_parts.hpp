@@ -15,6 +15,9 @@
 namespace heddle::detail {
 
 template <class S>
+class HostSolve;
+
+template <class S>
 struct KrylovParts {
   /// See the constructor of `KrylovSolver`.
   KrylovParts(OperatorReference<S> matrix, std::shared_ptr<Preconditioner<S>> preconditioner,
@@ -30,6 +33,10 @@ struct KrylovParts {
   void await_kernels() {
     if (compiling.valid()) compiling.get();
   }
+  /// Called by an observer: copies the x that its solve has reached to a field in the user's order.
+  /// A method that keeps a basis has reached that of its last restart. Throws `Error`: usage
+  /// outside of an observer, unsupported on a GPU and over other fields.
+  void copy_iterate(const FieldView<S>& x) const;
   /// True if a solve of `systems` systems may begin from `image_of_guess`.
   bool has_image_of_guess(std::size_t systems) const {
     return systems == 1 && image_of_guess.data != nullptr && null_space.empty() &&
@@ -46,7 +53,8 @@ struct KrylovParts {
   EnqueuedSolves<S> enqueued{*this};
   FieldView<const S> image_of_guess;
   std::vector<std::vector<double>> histories{1};
-  const InnerWatch* outer = nullptr;  // the watch of the solve that this one preconditions
+  const HostSolve<S>* observed = nullptr;  // the solve whose observer is being called
+  const InnerWatch* outer = nullptr;       // the watch of the solve that this one preconditions
 };
 
 }  // namespace heddle::detail

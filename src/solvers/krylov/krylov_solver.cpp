@@ -236,6 +236,15 @@ void KrylovParts<S>::prepare() {
   loops.apply_foreign_work_once();
 }
 
+template <class S>
+void KrylovParts<S>::copy_iterate(const FieldView<S>& x) const {
+  if (observed == nullptr) {
+    throw Error(ErrorKind::usage,
+                "the x of an iteration is at hand only in an observer of this solver");
+  }
+  observed->copy_iterate(x);
+}
+
 template struct KrylovParts<float>;
 template struct KrylovParts<double>;
 HEDDLE_IN_LONG_DOUBLE(template struct KrylovParts<long double>;)
