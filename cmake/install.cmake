@@ -48,8 +48,8 @@ install(DIRECTORY docs DESTINATION ${documentation_folder} PATTERN Doxyfile EXCL
 install(DIRECTORY examples DESTINATION ${documentation_folder} PATTERN __pycache__ EXCLUDE)
 if(NOT HEDDLE_SANITIZE)
   install(TARGETS heddle_c EXPORT heddle_c_targets)
-  install(FILES include/heddle.h include/heddle_edits.h include/heddle_methods.h
-    include/heddle_ranks.h include/heddle_stream_order.h
+  install(FILES include/heddle.h include/heddle_edits.h include/heddle_eigen.h
+    include/heddle_methods.h include/heddle_ranks.h include/heddle_stream_order.h
     include/heddle_tuning.h examples/fortran/heddle.f90
     DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
   install(EXPORT heddle_c_targets FILE heddle-c-targets.cmake NAMESPACE heddle::

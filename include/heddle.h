@@ -456,6 +456,7 @@ HEDDLE_API const char *heddle_outcome_name(heddle_outcome outcome);
 #endif
 
 #include "heddle_edits.h"
+#include "heddle_eigen.h"
 #include "heddle_methods.h"
 #include "heddle_ranks.h"
 #include "heddle_stream_order.h"

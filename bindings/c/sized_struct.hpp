@@ -26,6 +26,8 @@ template <>
 inline constexpr std::size_t sizes_of_versions<heddle_product_times>[] = {72};
 template <>
 inline constexpr std::size_t sizes_of_versions<heddle_least_squares_report>[] = {88};
+template <>
+inline constexpr std::size_t sizes_of_versions<heddle_eigen_report>[] = {56};
 
 /// Throws `Error` (usage) for a size that no version of T has.
 template <class T>

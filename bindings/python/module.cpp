@@ -14,6 +14,7 @@
 
 #include "arrays.hpp"
 #include "call.hpp"
+#include "eigen.hpp"
 #include "gpu_arrays.hpp"
 #include "heddle.h"
 #include "matrix.hpp"
@@ -168,6 +169,9 @@ void add_solvers(nb::module_& m) {
   nb::class_<LeastSquares>(m, "LeastSquares")
       .def_static("make", &LeastSquares::make)
       .def("solve", &LeastSquares::solve, nb::arg(), nb::arg(), nb::arg().none());
+  m.def("mass_operator", &mass_operator);
+  m.def("eigen_solve", &eigen_solve, nb::arg(), nb::arg().none(), nb::arg().none(), nb::arg(),
+        nb::arg().noconvert(), nb::arg().none());
 }
 
 }  // namespace

@@ -20,8 +20,9 @@
 namespace heddle_python {
 
 /// A view of each vector of an array that has several, one after the other.
-inline std::vector<heddle_view> rows_of(const Contiguous& vectors, std::int64_t rows,
-                                        heddle_entry entry, heddle_precision precision) {
+template <class A>
+std::vector<heddle_view> rows_of(const A& vectors, std::int64_t rows, heddle_entry entry,
+                                 heddle_precision precision) {
   std::vector<heddle_view> views;
   const auto count = static_cast<std::size_t>(vectors.shape(0));
   const std::size_t bytes = count == 0 ? 0 : vectors.nbytes() / count;

@@ -52,6 +52,12 @@ TEST(CStructs, SizesOfNoVersionAreRefused) {
   expect_refused(ended, [&] { return heddle_solver_solve(solver, &b, &x, &ended); }, {72});
   heddle_least_squares_report result{};
   expect_refused(result, [&] { return heddle_least_squares_solve(lsmr, &b, &x, &result); });
+  heddle_eigen_report pairs{};
+  double value = 0;
+  expect_refused(pairs, [&] {
+    return heddle_eigen_solve(A, nullptr, nullptr, nullptr, 1, &x, &value, nullptr, nullptr,
+                              nullptr, 0, &pairs);
+  });
   heddle_info info{};
   expect_refused(info, [&] { return heddle_matrix_info(matrix, &info); });
   heddle_pattern own{};

@@ -401,6 +401,24 @@ class Session {
     check(heddle_operator_synchronize(A));
     heddle_least_squares_destroy(&solver);
   }
+  void find_pairs(const heddle_operator* A, const heddle_view& first) {
+    begin_settings();
+    maybe_set_any();
+    set("max_iterations", "20");
+    check(heddle_settings_observe(settings_, observe, this));
+    heddle_operator* mass = nullptr;
+    if (bytes_.below(2) == 1) check(heddle_operator_create_mass(any(matrices_), A, &mass));
+    const std::array<heddle_view, 2> x{first, view(c_, static_cast<int>(rows_of(A)))};
+    std::array<double, 2> values{}, residuals{}, errors{};
+    std::array<char, 40> detail{};
+    heddle_eigen_report report{};
+    report.struct_size = bytes_.mostly(sizeof report);
+    check(heddle_eigen_solve(A, mass, any(preconditioners_), settings_, bytes_.below(3), x.data(),
+                             values.data(), residuals.data(), errors.data(), detail.data(),
+                             detail.size(), &report));
+    check(heddle_operator_synchronize(A));
+    heddle_operator_destroy(&mass);
+  }
   void describe(const heddle_matrix* matrix, int byte) {
     begin_settings();
     set("node", std::to_string(byte % 64));
@@ -431,7 +449,9 @@ class Session {
     info.struct_size = sizeof info;
     const char* method = nullptr;
     const int byte = bytes_.next();
-    switch (byte >= 253 ? 7 : byte >= 250 ? 6 : byte % 6) {
+    switch (byte == 255 ? 8 : byte >= 253 ? 7 : byte >= 250 ? 6 : byte % 6) {
+      case 8:
+        return find_pairs(A, x);
       case 6:
         return minimize(A, x);
       case 0:

@@ -9,12 +9,14 @@ quaternions, blocks - on CPUs and NVIDIA GPUs.
 True
 """
 
+from ._eigen import eigsh
 from ._errors import (
     BusyError,
     DeviceError,
     Error,
     FileError,
     MissingFileError,
+    NotConvergedError,
     OutOfMemoryError,
     SingularError,
     SizeError,
@@ -33,7 +35,7 @@ from ._tune import Profile, tune
 
 __all__ = [
     "Adjoint", "BusyError", "DeviceError", "Error", "FileError", "Matrix", "MissingFileError",
-    "OutOfMemoryError", "Preconditioner", "Profile", "Result", "SingularError",
-    "SizeError", "Solver", "UnsupportedError", "UsageError", "bicgstab", "cg", "fold",
+    "NotConvergedError", "OutOfMemoryError", "Preconditioner", "Profile", "Result", "SingularError",
+    "SizeError", "Solver", "UnsupportedError", "UsageError", "bicgstab", "cg", "eigsh", "fold",
     "generate", "gmres", "lsmr", "minres", "preconditioner", "read", "rigid_body_modes", "solve",
     "tune", "write"]  # fmt: skip

@@ -2,6 +2,7 @@
 
 import errno
 import os
+from typing import Any
 
 from . import _heddle
 
@@ -47,6 +48,15 @@ class OutOfMemoryError(Error, MemoryError):
 
 class BusyError(Error, RuntimeError):
     """The solver is in use by another call."""
+
+
+class NotConvergedError(Error, RuntimeError):
+    """Eigenpairs that were not found as accurately as asked for: ``eigenvalues`` and
+    ``eigenvectors`` are those of the last iteration, in the form of ``heddle.eigsh``."""
+
+    def __init__(self, message: str, eigenvalues: Any, eigenvectors: Any) -> None:
+        super().__init__(message)
+        self.eigenvalues, self.eigenvectors = eigenvalues, eigenvectors
 
 
 _classes = {

@@ -94,7 +94,7 @@ def in_entries_of(A: Any, other: Any) -> Any:
     """A SciPy matrix as a ``Matrix``, in blocks if A has them; a ``Matrix`` itself. Raises
     ``SizeError`` and ``UnsupportedError`` for one whose values are no values of A."""
     if not isinstance(other, InScipy):
-        if "block" in A.entry:
+        if "block" in A.entry and hasattr(other, "tobsr"):
             check_places(other)
             size = _row_shapes[A.entry][0]
             if other.shape[0] % size == 0 and other.shape[1] % size == 0:
