@@ -354,11 +354,11 @@ def _product_of_columns(
         check_form(X, shape, "x", f", or {columns} for k columns")
     image = operator.rows, *row
     image = image if one == shape else (math.prod(image),)
-    vectors = np.ascontiguousarray(np.moveaxis(X, 1, 0))
-    Y = np.empty((len(vectors), *image), dtype)
-    for x, y in zip(vectors, Y):
-        operator.apply(x, y)
-    return np.ascontiguousarray(np.moveaxis(Y, 0, 1))
+    y, Y = np.empty(image, dtype), np.empty((image[0], X.shape[1], *image[1:]), dtype)
+    for j in range(X.shape[1]):
+        operator.apply(np.ascontiguousarray(X[:, j]), y)
+        Y[:, j] = y
+    return Y
 
 
 def _of_arrays(source: tuple, shape: tuple[int, int] | None) -> _heddle.Matrix:

@@ -122,7 +122,7 @@ def _in_scipys_manner(
     _taken_by[method].check_names(settings)
     if restart is not None:
         callback_type = type_of(callback, callback_type)
-    elif takes_one_argument(callback):
+    elif callback is not None and takes_one_argument(callback):
         callback_type = "x"
     matrix = _promoted(A, b)
     given = b
