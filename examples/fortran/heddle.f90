@@ -45,6 +45,14 @@ module heddle
     integer(c_int) :: returned = 0
   end type
 
+  type, bind(c) :: heddle_eigen_report
+    integer(c_size_t) :: struct_size = 0
+    integer(c_int) :: outcome = 0
+    integer(c_int32_t) :: restarts = 0
+    integer(c_int64_t) :: iterations = 0, products = 0
+    real(c_double) :: matrix_norm = 0, mass_norm = 0, seconds = 0
+  end type
+
   interface
     integer(c_int) function heddle_context_create(context) bind(c)
       import
@@ -189,5 +197,22 @@ module heddle
       import
       type(c_ptr), intent(inout) :: solver
     end subroutine
+
+    integer(c_int) function heddle_operator_create_mass(mass, A, result) bind(c)
+      import
+      type(c_ptr), value :: mass, A
+      type(c_ptr), intent(out) :: result
+    end function
+    integer(c_int) function heddle_eigen_solve(A, mass, preconditioner, settings, count, x, &
+        eigenvalues, residuals, error_estimates, detail, capacity, report) bind(c)
+      import
+      type(c_ptr), value :: A, mass, preconditioner, settings
+      integer(c_int64_t), value :: count
+      type(heddle_view), intent(in) :: x(*)
+      real(c_double), intent(out) :: eigenvalues(*), residuals(*), error_estimates(*)
+      character(kind=c_char), intent(out) :: detail(*)
+      integer(c_size_t), value :: capacity
+      type(heddle_eigen_report), intent(inout) :: report
+    end function
   end interface
 end module

@@ -59,6 +59,7 @@ def test_entries_come_back_from_scipy(entry):
         B = heddle.Matrix(A.tocsr())
     else:
         B = heddle.fold(A.tocsr(), entry)
+        assert (heddle.fold(heddle.Matrix(A.tocsr()), entry).data == B.data).all()
     assert B.entry == entry
     np.testing.assert_allclose(B.data, A.data, atol=1e-13)
     np.testing.assert_array_equal(B.indices, A.indices)
