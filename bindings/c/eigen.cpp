@@ -1,5 +1,7 @@
 // Eigenpairs of heddle.h.
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -92,6 +94,7 @@ heddle_status heddle_eigen_solve(const heddle_operator* A, const heddle_operator
       Lobpcg<S> solver(OperatorReference<S>(matrix), mass_for<S>(parts, mass),
                        preconditioner_for<S>(preconditioner), options);
       std::vector<FieldView<S>> fields;
+      fields.reserve(static_cast<std::size_t>(count));
       for (std::int64_t k = 0; k < count; ++k) {
         fields.push_back(field_of<S>(&first + k, parts.entry, matrix->row_components(),
                                      matrix->device().stream(),
