@@ -326,7 +326,7 @@ TEST_F(HostileFiles, CostWhatTheyHold) {
   damaged[at + 8 + 128 + 7] ^= '\x40';  // a bit in the exponent of the first number
   folder.write("flip.npz", damaged);
   const std::string banner = "%%MatrixMarket matrix coordinate real general\n";
-  write_gzip(folder / "blank.mtx.gz", banner + "2 2 2\n" + std::string(80 << 20, '\n'));
+  write_gzip(folder / "blank.mtx.gz", banner + "2 2 2\n" + std::string(160 << 20, '\n'));
   write_gzip(folder / "header.mtx.gz", banner + std::string(80 << 20, '\n'));
   folder.write("cut.mtx.gz", text_of("blank.mtx.gz").substr(0, 300));
   folder.write("rows.mtx", banner + "2000000000 2 1\n1 1 1\n");
