@@ -11,6 +11,7 @@
 #include "c_objects.hpp"
 #include "heddle.h"
 
+namespace c_preconditioner_on_vectors {
 namespace {
 
 using namespace heddle::c_test;
@@ -349,3 +350,4 @@ TEST(PreconditionerOnVectors, RefusesWhatDoesNotFit) {
 }
 
 }  // namespace
+}  // namespace c_preconditioner_on_vectors
