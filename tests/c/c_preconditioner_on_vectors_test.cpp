@@ -1,4 +1,3 @@
-// Runs in both builds.
 // Preconditioners that a caller's own loop applies, from C.
 #include <gtest/gtest.h>
 

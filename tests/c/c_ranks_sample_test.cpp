@@ -1,3 +1,4 @@
+// Runs in the release.
 // A random sample of methods and preconditioners on 1 to 7 ranks with 1 to 600 rows, some of the
 // ranks without rows: the bits and the report equal those of one rank, whatever the outcome of the
 // solve.
