@@ -35,7 +35,7 @@ void refuse_ranks(const heddle_preconditioner& M) {
               "a preconditioner whose rows ranks share is applied by their solvers alone");
 }
 
-/// Calls `f(M, matrix, made)`.
+/// Calls `f(matrix, made)`.
 template <class F>
 void with_parts(heddle_preconditioner& M, const F& f) {
   refuse_ranks(M);
@@ -45,17 +45,18 @@ void with_parts(heddle_preconditioner& M, const F& f) {
   });
 }
 
-/// The wrapper in `held`, which `make` makes at the first call.
+/// The wrapper in `held`, which the first call makes of `make()`.
 template <class S, class Make>
-UserOrderPreconditioner<S>& kept_in(InEither<OnVectors>& held, const Stream& stream,
-                                    const Make& make) {
+UserOrderPreconditioner<S>& kept_in(InEither<OnVectors>& held, const SharedOperator<S>& matrix,
+                                    const Stream& stream, const Make& make) {
   if (auto* const known = std::get_if<OnVectors<S>>(&held); known != nullptr && *known) {
     return **known;
   }
   if (is_being_captured(stream)) {
     throw Error(ErrorKind::usage, "apply the preconditioner once before the capture");
   }
-  return *held.emplace<OnVectors<S>>(std::make_unique<UserOrderPreconditioner<S>>(make()));
+  return *held.emplace<OnVectors<S>>(
+      std::make_unique<UserOrderPreconditioner<S>>(OperatorReference<S>(matrix), make()));
 }
 
 template <class S>
@@ -73,9 +74,7 @@ heddle_status heddle_preconditioner_apply(heddle_preconditioner* M, const heddle
   return guarded_by(M, [&] {
     const Stream on = stream_of(*M, stream);
     with_parts(*M, [&]<class S>(const SharedOperator<S>& matrix, const auto& made) {
-      const auto& wrapper = kept_in<S>(M->on_vectors, on, [&] {
-        return UserOrderPreconditioner<S>(OperatorReference<S>(matrix), made);
-      });
+      const auto& wrapper = kept_in(M->on_vectors, matrix, on, [&] { return made; });
       apply<S>(wrapper, *M, r, z, matrix->row_components(), on);
     });
   });
@@ -86,12 +85,11 @@ heddle_status heddle_preconditioner_apply_adjoint(heddle_preconditioner* M, cons
   return guarded_by(M, [&] {
     const Stream on = stream_of(*M, stream);
     with_parts(*M, [&]<class S>(const SharedOperator<S>& matrix, const auto& made) {
-      const auto& wrapper = kept_in<S>(M->adjoint_on_vectors, on, [&] {
+      const auto& wrapper = kept_in(M->adjoint_on_vectors, matrix, on, [&] {
         if (!M->parts.choice) {
           throw Error(ErrorKind::unsupported, "a preconditioner by callback has no adjoint");
         }
-        const OperatorReference<S> A(matrix);
-        return UserOrderPreconditioner<S>(A, adjoint_of<S>(made, A, *M->parts.choice));
+        return adjoint_of<S>(made, OperatorReference<S>(matrix), *M->parts.choice);
       });
       apply<S>(wrapper, *M, r, z, matrix->row_components(), on);
     });
@@ -102,9 +100,7 @@ heddle_status heddle_preconditioner_update(heddle_preconditioner* M, void* strea
   return guarded_by(M, [&] {
     const Stream on = stream_of(*M, stream);
     with_parts(*M, [&]<class S>(const SharedOperator<S>& matrix, const auto& made) {
-      kept_in<S>(M->on_vectors, on, [&] {
-        return UserOrderPreconditioner<S>(OperatorReference<S>(matrix), made);
-      }).update(on);
+      kept_in(M->on_vectors, matrix, on, [&] { return made; }).update(on);
       auto* const adjoint = std::get_if<OnVectors<S>>(&M->adjoint_on_vectors);
       if (adjoint == nullptr || !*adjoint || M->parts.choice->is_own_adjoint()) return;
       (*adjoint)->update(on);

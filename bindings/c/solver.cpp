@@ -105,11 +105,8 @@ void heddle_solver_destroy(heddle_solver** solver) {
   if (solver != nullptr && *solver != nullptr && (*solver)->was_enqueued) {
     guarded_by(*solver, [&] {
       const Device device = (*solver)->of->device();
-      if constexpr (has_cuda) {
-        // Waiting for a stream would end the caller's capture of it.
-        const Stream stream = device.stream();
-        if (is_being_captured(stream)) return;
-      }
+      // Waiting for a stream would end the caller's capture of it.
+      if (is_being_captured(device.stream())) return;
       device.synchronize();
     });
   }
