@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from . import _heddle
 from ._arrays import _entry_shapes, check_form, indices_of, numbers
 from ._errors import SizeError, UsageError
+from ._in_scipy import rows_of
 
 Places = NDArray[np.int64]
 
@@ -18,7 +19,7 @@ Places = NDArray[np.int64]
 def edited_triplets(A: Any, set: Any, add: Any, remove: Any) -> tuple[Any, tuple[Places, Places]]:
     """The triplets of ``A.edited``, with each place once."""
     columns = max(A.shape[1], 1)
-    old = np.repeat(np.arange(A.shape[0], dtype=np.int64), np.diff(A.indptr)) * columns + A.indices
+    old = rows_of(A) * columns + A.indices
     data, keep = A.data.copy(), np.ones(len(old), bool)
     order = np.argsort(old, kind="stable")
     batches = [_batch(A, set, "set"), _batch(A, add, "add")]

@@ -17,7 +17,7 @@ from ._in_scipy import in_entries_of
 from ._instead import refuse_no_system
 from ._matrix import Matrix
 from ._planned import operator_for
-from ._preconditioners import arrays_of_multigrid, preconditioner_of
+from ._preconditioners import preconditioner_of, use_arrays
 from ._settings import Taken
 from ._solvers import Callback
 
@@ -88,18 +88,13 @@ def eigsh(
     mass = None if M is None else _mass_of(M, operator, base)
     if preconditioner is None:
         preconditioner = "none"
-    elif isinstance(preconditioner, str) and preconditioner == "auto":
-        has_entries = isinstance(base, Matrix)
-        preconditioner = _heddle.choose_preconditioner(base._own)[0] if has_entries else "none"
     if not isinstance(preconditioner, str) or preconditioner == "none":
         arrays = {"coordinates": coordinates, "candidates": candidates}
         given = [name for name, array in arrays.items() if array is not None]
         for name in (*by_use.get("multigrid", ()), *given):
             raise UsageError(f"{name} is for the preconditioner multigrid")
     of_multigrid = _heddle.Settings(by_use.get("multigrid", {}))
-    if coordinates is not None or candidates is not None:
-        of_multigrid.use_arrays(
-            *arrays_of_multigrid(operator.rows, entry, dtype, coordinates, candidates))  # fmt: skip
+    use_arrays(of_multigrid, operator.rows, entry, dtype, coordinates, candidates)
     inverse = preconditioner_of(operator, entry, dtype, preconditioner, True, of_multigrid)
     x = _guesses(v0, index(k), (operator.rows, *_row_shapes[entry]), dtype)
     of_eigen = by_use.get("eigen", {})
@@ -112,7 +107,9 @@ def eigsh(
     values, vectors = np.array(w), np.ascontiguousarray(np.moveaxis(x, 0, 1))
     if outcome not in ("converged", "accuracy limit"):
         words = f"eigsh ended after {iterations} iterations: {outcome}"
-        raise NotConvergedError(f"{words}; {detail}" if detail else words, values, vectors)
+        error = NotConvergedError(f"{words}; {detail}" if detail else words)
+        error.eigenvalues, error.eigenvectors = values, vectors
+        raise error
     return (values, vectors) if return_eigenvectors else values
 
 

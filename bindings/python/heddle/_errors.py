@@ -51,12 +51,13 @@ class BusyError(Error, RuntimeError):
 
 
 class NotConvergedError(Error, RuntimeError):
-    """Eigenpairs that were not found as accurately as asked for: ``eigenvalues`` and
-    ``eigenvectors`` are those of the last iteration, in the form of ``heddle.eigsh``."""
+    """A result that is not as accurate as it was asked for; what there is of it are attributes. Those
+    of ``heddle.eigsh`` have ``eigenvalues`` and ``eigenvectors`` of the last iteration, in its form.
+    """
 
-    def __init__(self, message: str, eigenvalues: Any, eigenvectors: Any) -> None:
-        super().__init__(message)
-        self.eigenvalues, self.eigenvectors = eigenvalues, eigenvectors
+    kind = "not converged"
+    eigenvalues: Any
+    eigenvectors: Any
 
 
 _classes = {

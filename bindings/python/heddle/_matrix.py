@@ -160,9 +160,9 @@ class Matrix(Described, Arithmetic):
     def update_values(self, data: Any) -> None:
         """Sets new entries for the same places, row by row in the order of ``A.data``, in its shape
         or flat; CSC and triplets have another order. Or takes those of a ``Matrix`` or SciPy matrix
-        of the same pattern, in whatever order: another pattern raises ``UsageError``. Products and solvers of this matrix take the
-        new entries from their next call on, and allocate nothing for them. No other thread may
-        multiply or solve meanwhile.
+        of the same pattern, in whatever order: another pattern raises ``UsageError``. Products and
+        solvers of this matrix take the new entries from their next call on, and allocate nothing
+        for them. No other thread may multiply or solve meanwhile.
 
         An array of CuPy, PyTorch or JAX in a GPU's memory, contiguous and of the matrix's type,
         reaches operators on that GPU without passing through the host. A copy of it stays in that

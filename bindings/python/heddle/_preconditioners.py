@@ -15,7 +15,6 @@ from ._errors import SizeError, UsageError
 from ._functions import OnGpu, calling, matvec_of
 from ._gpu import empty_like, on_gpu, place_of, stream_number
 from ._instead import refuse_no_system
-from ._matrix import Matrix
 from ._planned import operator_for
 from ._settings import Taken
 
@@ -61,12 +60,8 @@ def preconditioner(
     operator, base, entry, dtype, generation = operator_for(
         A, "cg", by_use.get("storage", {}), None)  # fmt: skip
     refuse_no_system((operator.rows, operator.columns), entry)
-    if text == "auto" and isinstance(base, Matrix):
-        text = _heddle.choose_preconditioner(base._own)[0]
     of_multigrid = _heddle.Settings(by_use.get("multigrid", {}))
-    if coordinates is not None or candidates is not None:
-        of_multigrid.use_arrays(
-            *arrays_of_multigrid(operator.rows, entry, dtype, coordinates, candidates))  # fmt: skip
+    use_arrays(of_multigrid, operator.rows, entry, dtype, coordinates, candidates)
     own = _heddle.Preconditioner.named(operator, text, of_multigrid)
     return Preconditioner(operator, own, text, base, entry, dtype, generation)
 
@@ -171,11 +166,11 @@ def preconditioner_of(
     return _heddle.Preconditioner.of_function(operator, function, varies)
 
 
-def arrays_of_multigrid(
-    rows: int, entry: str, dtype: np.dtype, coordinates: ArrayLike | None,
-    candidates: ArrayLike | None,
-) -> tuple[Any, Any]:  # fmt: skip
-    """Points and fields in the form that the library takes."""
+def use_arrays(
+    settings: _heddle.Settings, rows: int, entry: str, dtype: np.dtype,
+    coordinates: ArrayLike | None, candidates: ArrayLike | None,
+) -> None:  # fmt: skip
+    """Gives multigrid's points and fields to the settings."""
     points = fields = None
     shape = rows, *_row_shapes[entry]
     if coordinates is not None:
@@ -187,7 +182,8 @@ def arrays_of_multigrid(
         check_form(points, shape, "coordinates", ": a point for each row of entries")
     if candidates is not None:
         fields = _fields(numbers(candidates, dtype, "candidates"), shape)
-    return points, fields
+    if points is not None or fields is not None:
+        settings.use_arrays(points, fields)
 
 
 def _how_to_block(points: Any) -> str:

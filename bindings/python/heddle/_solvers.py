@@ -18,7 +18,7 @@ from ._gpu import copy_there, empty_like, on_gpu, package_of, place_of, stream_n
 from ._instead import refuse_no_system
 from ._matrix import Adjoint, Matrix
 from ._planned import is_matrix, operator_for
-from ._preconditioners import arrays_of_multigrid, preconditioner_of
+from ._preconditioners import preconditioner_of, use_arrays
 from ._ranks import OnRanks, ranks_worth_it
 from ._result import Result
 from ._settings import Taken
@@ -216,9 +216,7 @@ class Solver:
         if settings is None or len(texts) < len(self._texts):
             settings = _heddle.Settings(texts)
         records = texts.get("record_history") in ("true", "1")
-        if coordinates is not None or candidates is not None:
-            settings.use_arrays(*arrays_of_multigrid(
-                self._base.rows, self.entry, self.dtype, coordinates, candidates))  # fmt: skip
+        use_arrays(settings, self._base.rows, self.entry, self.dtype, coordinates, candidates)
         vectors = self._null_vectors(null_space)
         if isinstance(self._base, OnRanks):
             if on_gpu(vectors):

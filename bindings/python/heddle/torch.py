@@ -14,7 +14,9 @@ from torch import Tensor
 
 from . import _solvers
 from ._arrays import _entry_shapes, _row_shapes
-from ._errors import Error, SizeError, UnsupportedError, UsageError
+from ._errors import SizeError, UnsupportedError, UsageError
+from ._errors import NotConvergedError as _NotConvergedError
+from ._in_scipy import rows_of
 from ._matrix import Adjoint, Matrix
 from ._result import Result
 from ._settings import Taken
@@ -28,11 +30,9 @@ _roundings = 64
 _good = "converged", "accuracy limit"
 
 
-class NotConvergedError(Error, ArithmeticError):
+class NotConvergedError(_NotConvergedError):
     """A solve that did not converge: ``status`` and ``residual`` say how it ended, ``results`` has
     the ``heddle.Result`` of each right-hand side."""
-
-    kind = "not converged"
 
     def __init__(self, words: str, results: list[Result]) -> None:
         self.results = results
@@ -257,8 +257,7 @@ class _Mirror:
     """A pattern next to its transpose, and the solver of the adjoint system."""
 
     def __init__(self, A: Matrix, device: torch.device) -> None:
-        rows = np.repeat(np.arange(A.shape[0]), np.diff(A.indptr))
-        self.row = torch.as_tensor(rows, device=device)
+        self.row = torch.as_tensor(rows_of(A), device=device)
         self.column = torch.as_tensor(A.indices.astype(np.int64), device=device)
         self.entry, self.shape = A.entry, A.shape
         keys = self.row * A.shape[0] + self.column
