@@ -17,26 +17,6 @@ template <class E>
 class Sums : public testing::Test {};
 TYPED_TEST_SUITE(Sums, FewOf<TreeEntries>);
 
-template <class E>
-E scaled(E entry, vector_scalar_t<E> factor) {
-  for (auto& component : entry.component) component *= factor;
-  return entry;
-}
-
-/// alpha a + beta b, in the order of `add`.
-template <class E>
-CsrMatrix<E> plain_sum(vector_scalar_t<E> alpha, const CsrMatrix<E>& a, vector_scalar_t<E> beta,
-                       const CsrMatrix<E>& b) {
-  EntryMapOf<E> sum;
-  for (const auto& [place, entry] : map_of(a)) sum[place] = scaled(entry, alpha);
-  for (const auto& [place, entry] : map_of(b)) {
-    const auto at = sum.find(place);
-    const E more = scaled(entry, beta);
-    sum[place] = at == sum.end() ? more : add(at->second, more);
-  }
-  return matrix_of(a.rows(), a.columns(), sum);
-}
-
 TYPED_TEST(Sums, AreThoseOfEntries) {
   using E = TypeParam;
   using S = vector_scalar_t<E>;
@@ -51,13 +31,13 @@ TYPED_TEST(Sums, AreThoseOfEntries) {
       const int d = nodes.size;  // node size of B, whose leaves are dense if that saves bytes
       const HierarchicalMatrix<E> A(a, nodes), B(b, d);
       const auto C = add(S(2), A, S(-0.5), B);
-      expect_same_bits(C.to_csr(), plain_sum<E>(2, a, -0.5, b));
+      expect_same_bits(C.to_csr(), sum_of_rows<E>(2, a, -0.5, b));
       expect_true_account(C, nodes.dense);
       if constexpr (has_adjoint<E>) {
         const CsrMatrix<E> other =
             random_matrix<E>({.rows = pattern.columns, .columns = pattern.rows}, seed.generator);
         const auto D = add_adjoint(S(1), A, S(3), HierarchicalMatrix<E>(other, d));
-        expect_same_bits(D.to_csr(), plain_sum<E>(1, a, 3, plain_adjoint(other)));
+        expect_same_bits(D.to_csr(), sum_of_rows<E>(1, a, 3, plain_adjoint(other)));
         expect_true_account(D, nodes.dense);
       }
     }
@@ -65,7 +45,7 @@ TYPED_TEST(Sums, AreThoseOfEntries) {
       if (a.rows() != a.columns()) continue;
       const HierarchicalMatrix<E> A(a, 16);
       expect_same_bits(add_adjoint(S(1), A, S(1), A).to_csr(),
-                       plain_sum<E>(1, a, 1, plain_adjoint(a)));
+                       sum_of_rows<E>(1, a, 1, plain_adjoint(a)));
     }
   }
 }

@@ -14,13 +14,6 @@ template <class E>
 inline constexpr bool has_plain_transpose =
     requires(const HierarchicalMatrix<E>& A) { A.transposed(); };
 
-template <class E>
-CsrMatrix<E> times(vector_scalar_t<E> factor, const CsrMatrix<E>& matrix) {
-  CsrMatrix<E> product = matrix;
-  for (auto& value : product.values()) value *= factor;
-  return product;
-}
-
 /// A matrix in a state, and the same in rows with columns sorted.
 template <class E>
 struct StatedMatrix {
@@ -37,32 +30,20 @@ std::vector<StatedMatrix<E>> states_of(const CsrMatrix<E>& matrix, const NodeLay
   const CsrMatrix<E> sorted = matrix_of(matrix.rows(), matrix.columns(), map_of(matrix));
   const HierarchicalMatrix<E> A(matrix, nodes, device);
   std::vector<StatedMatrix<E>> all{{A, sorted},
-                                   {A.scaled(-2), times<E>(-2, sorted)},
-                                   {A.scaled(S(0.3)), times<E>(S(0.3), sorted), false}};
+                                   {A.scaled(-2), scaled_by(sorted, S(-2))},
+                                   {A.scaled(S(0.3)), scaled_by(sorted, S(0.3)), false}};
   if constexpr (has_adjoint<E>) {
     all.push_back({A.adjoint_matrix(), plain_adjoint(sorted)});
     all.push_back(
-        {A.scaled(S(0.7)).adjoint_matrix(), plain_adjoint(times<E>(S(0.7), sorted)), false});
+        {A.scaled(S(0.7)).adjoint_matrix(), plain_adjoint(scaled_by(sorted, S(0.7))), false});
     all.push_back({A.adjoint_matrix().adjoint_matrix(), sorted});
   }
   if constexpr (has_plain_transpose<E>) {
     const CsrMatrix<E> transpose = plain_adjoint(sorted, E::ring != Ring::complex);
     all.push_back({A.transposed(), transpose});
-    all.push_back({A.transposed().scaled(4), times<E>(4, transpose)});
+    all.push_back({A.transposed().scaled(4), scaled_by(transpose, S(4))});
   }
   return all;
-}
-
-/// alpha a + beta b, in the order of `add`.
-template <class E>
-CsrMatrix<E> sum_of_rows(vector_scalar_t<E> alpha, const CsrMatrix<E>& a, vector_scalar_t<E> beta,
-                         const CsrMatrix<E>& b) {
-  EntryMapOf<E> sum = map_of(times<E>(alpha, a));
-  for (const auto& [place, entry] : map_of(times<E>(beta, b))) {
-    const auto [at, is_new] = sum.emplace(place, entry);
-    if (!is_new) at->second = add(at->second, entry);
-  }
-  return matrix_of(a.rows(), a.columns(), sum);
 }
 
 /// Equal places; equal numbers, where zeros may differ in their signs, or numbers that differ in

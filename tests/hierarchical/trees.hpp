@@ -108,12 +108,21 @@ CsrMatrix<E> plain_adjoint(const CsrMatrix<E>& matrix, bool conjugates = true) {
 
 /// All entries multiplied by a factor, which is exact for powers of two.
 template <class E, class S>
-CsrMatrix<E> scaled_by(const CsrMatrix<E>& matrix, S factor) {
-  EntryMapOf<E> map = map_of(matrix);
-  for (auto& [place, entry] : map) {
-    for (auto& component : entry.component) component *= factor;
+CsrMatrix<E> scaled_by(CsrMatrix<E> matrix, S factor) {
+  for (auto& value : matrix.values()) value *= factor;
+  return matrix;
+}
+
+/// alpha a + beta b, in the order of `add`.
+template <class E>
+CsrMatrix<E> sum_of_rows(vector_scalar_t<E> alpha, const CsrMatrix<E>& a, vector_scalar_t<E> beta,
+                         const CsrMatrix<E>& b) {
+  EntryMapOf<E> sum = map_of(scaled_by(a, alpha));
+  for (const auto& [place, entry] : map_of(scaled_by(b, beta))) {
+    const auto [at, is_new] = sum.emplace(place, entry);
+    if (!is_new) at->second = add(at->second, entry);
   }
-  return matrix_of(matrix.rows(), matrix.columns(), map);
+  return matrix_of(a.rows(), a.columns(), sum);
 }
 
 /// Sums of the absolute values of all components, row by row.
