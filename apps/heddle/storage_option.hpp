@@ -10,7 +10,7 @@
 #include "heddle/runtime/any_matrix.hpp"
 #include "heddle/runtime/settings.hpp"
 #include "profile_option.hpp"
-#include "tuning/search/stored_tree.hpp"
+#include "tuning/trees/stored_tree.hpp"
 
 namespace heddle::cli {
 

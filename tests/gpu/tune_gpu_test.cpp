@@ -16,7 +16,7 @@
 #include "support/random_matrix.hpp"
 #include "support/refusing_memory.hpp"
 #include "tuning/search/operator_trials.hpp"
-#include "tuning/search/tree_iterations.hpp"
+#include "tuning/trees/tree_iterations.hpp"
 
 namespace tune_gpu {
 namespace {

@@ -15,7 +15,7 @@
 #include "support/expect_error.hpp"
 #include "support/random_matrix.hpp"
 #include "support/tuning/profiles.hpp"
-#include "tuning/search/tree_iterations.hpp"
+#include "tuning/trees/tree_iterations.hpp"
 
 namespace node_choice {
 namespace {

@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "cub_primitives_cuda.hpp"
 #include "fields/vector_operations_cuda.hpp"
-#include "peers/cub_primitives_cuda.hpp"
 #include "primitives_cuda.hpp"
 
 namespace heddle::bench {

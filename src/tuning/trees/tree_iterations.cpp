@@ -3,10 +3,10 @@
 #include <utility>
 
 #include "heddle/error.hpp"
-#include "random_numbers.hpp"
 #include "stored_tree.hpp"
-#include "timed_iterations.hpp"
 #include "tuning/planning/method_choice.hpp"
+#include "tuning/search/random_numbers.hpp"
+#include "tuning/search/timed_iterations.hpp"
 
 namespace heddle {
 

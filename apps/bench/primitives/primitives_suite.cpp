@@ -1,5 +1,5 @@
 // Sums, updates, lists and dense products on a GPU: Heddle's kernels next to CUB's and cuBLAS's.
-#include "suite.hpp"
+#include "suites/suite.hpp"
 
 #ifdef HEDDLE_BENCH_CUDA
 #include "primitives_cuda.hpp"

@@ -12,14 +12,14 @@
 
 #include "heddle/hierarchical_memory.hpp"
 #include "heddle/kernels/trees/tree_arguments.hpp"
-#include "linear_work.hpp"
-#include "race.hpp"
-#include "random_numbers.hpp"
-#include "reference_product.hpp"
 #include "stored_tree.hpp"
-#include "timed_runs.hpp"
 #include "tree_iterations.hpp"
-#include "tuned_matrix.hpp"
+#include "tuning/search/linear_work.hpp"
+#include "tuning/search/race.hpp"
+#include "tuning/search/random_numbers.hpp"
+#include "tuning/search/reference_product.hpp"
+#include "tuning/search/timed_runs.hpp"
+#include "tuning/search/tuned_matrix.hpp"
 
 namespace heddle {
 

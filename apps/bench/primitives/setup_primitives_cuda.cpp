@@ -3,8 +3,8 @@
 #include <functional>
 #include <numeric>
 
+#include "cub_primitives_cuda.hpp"
 #include "matrix/long_rows_cuda.hpp"
-#include "peers/cub_primitives_cuda.hpp"
 #include "primitives_cuda.hpp"
 
 namespace heddle::bench {

@@ -17,7 +17,7 @@
 #include "heddle/tools/random_field.hpp"
 #include "heddle/tools/team.hpp"
 #include "peers/nvidia_libraries_cuda.hpp"
-#include "timed_ways.hpp"
+#include "suites/timed_ways.hpp"
 
 namespace heddle::bench {
 
