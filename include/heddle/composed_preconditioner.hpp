@@ -29,6 +29,7 @@ class HEDDLE_EXPORT ComposedPreconditioner : public Preconditioner<S> {
   bool is_symmetric() const override { return is_palindrome() && all_symmetric(); }
   bool is_capturable() const override;
   bool refreshes_in_graph() const override;
+  bool can_queue_refresh() const override;
   void queue_refresh(Index* singular_row, const Stream& stream) override;
 
  protected:

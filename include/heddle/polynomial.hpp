@@ -138,6 +138,7 @@ class HEDDLE_EXPORT Neumann final : public Preconditioner<S> {
   bool is_capturable() const override;
   long long bytes_of_application() const override;
   bool refreshes_in_graph() const override { return inner_ && inner_->refreshes_in_graph(); }
+  bool can_queue_refresh() const override { return inner_ && inner_->can_queue_refresh(); }
   void queue_refresh(Index* singular_row, const Stream& stream) override {
     inner_->queue_refresh(singular_row, stream);
   }

@@ -82,6 +82,8 @@ class HEDDLE_EXPORT Preconditioner {
   /// True if `queue_refresh` does the work of `refresh` in stream order, on a stream like that of
   /// `apply`: each enqueued solve then begins with it, and does not call `refresh`.
   virtual bool refreshes_in_graph() const { return false; }
+  /// True if a caller may queue it for a step of its own, though solves do not begin with it.
+  virtual bool can_queue_refresh() const { return refreshes_in_graph(); }
   /// Lowers `*singular_row`, on the device, to the first row, in the user's order, for which M^-1
   /// does not exist: the solve then ends as a breakdown.
   virtual void queue_refresh(Index* singular_row, const Stream& stream) {

@@ -24,7 +24,7 @@ class HEDDLE_EXPORT UserOrderPreconditioner {
 
   /// Renews M if the matrix has new values, in the order of `stream`; until then applications keep
   /// what M has computed from the old ones. It may wait for a GPU. It may be captured if M
-  /// `refreshes_in_graph`, but does not name a singular row then. Throws `Error`: singular, usage
+  /// `can_queue_refresh`, but does not name a singular row then. Throws `Error`: singular, usage
   /// for a capture that cannot be.
   void update(const Stream& stream);
 

@@ -21,6 +21,9 @@ class Levels {
   virtual ~Levels() = default;
 
   virtual void refresh() = 0;
+  /// True if `queue_refresh` queues the new values on the matrix's stream, without the host.
+  virtual bool can_queue_refresh() const { return false; }
+  virtual void queue_refresh() {}
   virtual const Preconditioner<S>& cycle() const = 0;
   virtual const SlicedOperator<S>& matrix() const = 0;
   virtual MultigridReport report() const = 0;
@@ -53,6 +56,13 @@ class Hierarchy final : public Levels<S> {
   /// Refreshes on the GPU where possible and where that leaves no doubt; else on the CPU, which
   /// words any refusal.
   void refresh() override;
+  bool can_queue_refresh() const override {
+    if constexpr (has_cuda) return on_gpu_.can_queue();
+    return false;
+  }
+  void queue_refresh() override {
+    if constexpr (has_cuda) on_gpu_.queue();
+  }
   const Preconditioner<S>& cycle() const override { return *cycle_; }
   const SlicedOperator<S>& matrix() const override { return setup_.finest().matrix(); }
   MultigridReport report() const override;

@@ -122,6 +122,7 @@ bool HierarchyOnGpu<S>::set_up(const SlicedOperator<T>& source,
     return false;
   }
   values_->drop_candidates();
+  values_->take_reach();  // not when a refresh is captured
   // A solver still needs memory for its fields.
   constexpr long long parts_for_levels = 7;
   if (values_->bytes() / parts_for_levels > matrix.device().available_memory()) {
@@ -198,8 +199,15 @@ bool HierarchyOnGpu<S>::make_levels() {
     values_->transfer(l, finest.rounding());
   }
   if (!values_->are_good()) return false;
-  if (values_->brings_coarsest()) setup_.solve(*levels.back());
+  solve_coarsest();
   return true;
+}
+
+/// Leaves the inverse of the coarsest level to the host if the GPU has doubts.
+template <class S>
+void HierarchyOnGpu<S>::solve_coarsest() {
+  solves_coarsest_ = !values_->brings_coarsest();
+  if (!solves_coarsest_) setup_.solve(*setup_.levels().back());
 }
 
 /// Adds the next level, without values. False if it is not worth it.
@@ -251,8 +259,17 @@ bool HierarchyOnGpu<S>::refresh() {
     return false;
   }
   if (!is_symmetric) finest.check_hermitian();
-  if (values_->brings_coarsest()) setup_.solve(*setup_.levels().back());
+  solve_coarsest();
   return true;
+}
+
+template <class S>
+bool HierarchyOnGpu<S>::can_queue() const {
+  return values_ && solves_coarsest_ && values_->has_reach();
+}
+template <class S>
+void HierarchyOnGpu<S>::queue() {
+  values_->queue(setup_.finest().rounding());
 }
 
 template class HierarchyOnGpu<float>;

@@ -24,6 +24,10 @@ class HierarchyOnGpu {
   bool set_up(const SlicedOperator<T>& source, std::span<const FieldView<const T>> candidates);
   /// False if the CPU has to compute all new values, or to report what is wrong.
   bool refresh();
+  /// True if `queue` needs nothing of the host: the last values left the coarsest level to the GPU.
+  bool can_queue() const;
+  /// Queues all new values on the matrix's stream, which may be captured.
+  void queue();
   /// Bytes in which the GPU computes new values; 0 if the CPU does.
   long long bytes() const;
 
@@ -33,10 +37,12 @@ class HierarchyOnGpu {
                        std::span<const FieldView<const T>> candidates);
   bool make_levels();
   bool extend(Level<S>& level, double strength);
+  void solve_coarsest();
   void bring_to_host();
 
   HierarchySetup<S>& setup_;
   std::shared_ptr<cuda::LevelValues<S>> values_;  // if the GPU computes new values
+  bool solves_coarsest_ = false;                  // on the GPU, as the last values were solved
 };
 
 }  // namespace heddle::detail

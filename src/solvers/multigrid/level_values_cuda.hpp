@@ -70,6 +70,9 @@ class LevelValues {
   void bring_reach();
   void bring_patterns();
 
+  /// Takes the sums of the last estimates, which `queue` does the first time.
+  void take_reach();
+  bool has_reach() const { return has_reach_; }
   /// Queues all values. `rounding`: rounding of energies. Allocates nothing.
   void queue(double rounding);
   /// Waits for the values. False if the CPU has to check them: they may be good or bad then.
@@ -120,7 +123,6 @@ class LevelValues {
   Stored stored_of(const heddle::detail::EntryTable<S>& entry,
                    const heddle::detail::EntryTiles& tiles, std::size_t numbers);
   void make_tentative(std::size_t number, const heddle::detail::Aggregates& aggregates);
-  void take_reach();
   void add_level(std::size_t number);
   void add_transfer(std::size_t number);
   void cut_rows(const Matrix& a, const Matrix& b, const Pattern& c,

@@ -5,6 +5,7 @@
 #include <string>
 #include <type_traits>
 
+#include "base/stream_order.hpp"
 #include "float_levels.hpp"
 #include "heddle/config.hpp"
 #include "heddle/tools/team.hpp"
@@ -59,6 +60,16 @@ bool Multigrid<S>::is_symmetric() const {
 template <class S>
 bool Multigrid<S>::is_capturable() const {
   return levels_->cycle().is_capturable();
+}
+template <class S>
+bool Multigrid<S>::can_queue_refresh() const {
+  return levels_->can_queue_refresh();
+}
+template <class S>
+void Multigrid<S>::queue_refresh(Index*, const Stream& stream) {
+  InOrderOf caller(stream.queue, levels_->matrix().device().stream());
+  levels_->queue_refresh();
+  caller.leave();
 }
 template <class S>
 long long Multigrid<S>::bytes_of_application() const {

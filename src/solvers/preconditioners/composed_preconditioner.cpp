@@ -87,6 +87,11 @@ bool ComposedPreconditioner<S>::refreshes_in_graph() const {
                      [](const auto& p) { return p->refreshes_in_graph(); });
 }
 template <class S>
+bool ComposedPreconditioner<S>::can_queue_refresh() const {
+  return std::all_of(parts_.begin(), parts_.end(),
+                     [](const auto& p) { return p->can_queue_refresh(); });
+}
+template <class S>
 void ComposedPreconditioner<S>::queue_refresh(Index* singular_row, const Stream& stream) {
   for (std::size_t i = 0; i < parts_.size(); ++i) {
     if (is_first(i)) parts_[i]->queue_refresh(singular_row, stream);

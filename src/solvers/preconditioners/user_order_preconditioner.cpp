@@ -30,7 +30,7 @@ class UserOrderPreconditioner<S>::Parts {
         device_(matrix_->device()) {
     detail::check_square(*matrix_, "a preconditioner");
     if (preconditioner_) detail::check_fits(*preconditioner_, *matrix_);
-    if (refreshes_in_graph()) singular_row_ = Array<Index>(1, device_);
+    if (device_.on_gpu()) singular_row_ = Array<Index>(1, device_);
   }
 
   bool is_capturable() const { return !preconditioner_ || preconditioner_->is_capturable(); }
@@ -38,7 +38,7 @@ class UserOrderPreconditioner<S>::Parts {
   void update(const Stream& stream) {
     if (!preconditioner_) return;
     const bool captured = is_being_captured(stream);
-    if (captured && !refreshes_in_graph()) refuse_capture("the host takes part in its update");
+    if (captured && !can_queue_update()) refuse_capture("the host takes part in its update");
     InOrderOf caller(stream.queue, device_.stream());
     if (captured) {
       preconditioner_->queue_refresh(singular_row_.data(), device_.stream());
@@ -66,8 +66,8 @@ class UserOrderPreconditioner<S>::Parts {
  private:
   using OwnField = std::optional<detail::OperatorField<S>>;
 
-  bool refreshes_in_graph() const {
-    return device_.on_gpu() && preconditioner_ && preconditioner_->refreshes_in_graph();
+  bool can_queue_update() const {
+    return device_.on_gpu() && preconditioner_ && preconditioner_->can_queue_refresh();
   }
 
   template <class T>
