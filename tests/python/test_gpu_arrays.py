@@ -159,7 +159,7 @@ def test_derived_types_are_of_their_package():
 @pytest.mark.parametrize("kind", kinds)
 def test_new_values_are_of_a_package_that_can_copy_them(kind):
     A = heddle.Matrix(np.eye(2))
-    with pytest.raises(heddle.UnsupportedError, match="an array of CuPy, PyTorch or JAX"):
+    with pytest.raises(heddle.UnsupportedError, match="an array of CuPy, PyTorch, JAX or Warp"):
         A.update_values(kind(np.ones(2)))
 
 

@@ -1,5 +1,5 @@
-"""Arrays in a GPU's memory, of CuPy, PyTorch, JAX, Numba: DLPack and ``__cuda_array_interface__``
-say where they lie, and none is copied."""
+"""Arrays in a GPU's memory, of CuPy, PyTorch, JAX, Numba, Warp: DLPack and
+``__cuda_array_interface__`` say where they lie, and none is copied."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _cuda_types = 2, 13
 _default_stream = 1
 # Packages whose arrays do not change, whatever they export.
 _immutable = "jax", "jaxlib"
-_packages = "torch", "cupy", "cupyx", *_immutable
+_packages = "torch", "cupy", "cupyx", "warp", *_immutable
 
 
 def _dlpack_gpu(array: Any) -> int | None:
@@ -214,6 +214,8 @@ def _current_stream(array: Any) -> Any:
         return sys.modules["torch"].cuda.current_stream(array.device)
     if package == "cupy":
         return sys.modules["cupy"].cuda.get_current_stream()
+    if package == "warp":
+        return sys.modules["warp"].get_stream(array.device)
     given_stream = getattr(array, "__cuda_array_interface__", {}).get("stream")
     return _default_stream if given_stream is None else given_stream
 
@@ -233,7 +235,9 @@ def empty_like(array: Any, shape: tuple[int, ...]) -> Any:
 def _known_package(array: Any) -> str:
     package = package_of(array)
     if not package:
-        raise UnsupportedError("entries in a GPU's memory must be an array of CuPy, PyTorch or JAX")
+        raise UnsupportedError(
+            "entries in a GPU's memory must be an array of CuPy, PyTorch, JAX or Warp"
+        )
     return package
 
 
@@ -245,6 +249,8 @@ def copy_there(array: Any) -> Any:
         return array.detach().clone()
     if package in _immutable:
         return array.copy()  # a function that it is donated to deletes the array
+    if package == "warp":
+        return sys.modules["warp"].clone(array)
     with array.device:
         return array.copy()
 
@@ -257,6 +263,8 @@ def to_host(array: Any) -> np.ndarray:
         return array.detach().cpu().numpy()
     if package in _immutable:
         return np.asarray(array)
+    if package == "warp":
+        return array.numpy()
     with array.device as device:
         device.synchronize()
         return array.get()

@@ -164,9 +164,9 @@ class Matrix(Described, Arithmetic):
         solvers of this matrix take the new entries from their next call on, and allocate nothing
         for them. No other thread may multiply or solve meanwhile.
 
-        An array of CuPy, PyTorch or JAX in a GPU's memory, contiguous and of the matrix's type,
-        reaches operators on that GPU without passing through the host. A copy of it stays in that
-        memory until the host needs the entries: for ``A.data``, and for storage elsewhere.
+        An array of CuPy, PyTorch, JAX or Warp in a GPU's memory, contiguous and of the matrix's
+        type, reaches operators on that GPU without passing through the host. A copy of it stays in
+        that memory until the host needs the entries: for ``A.data``, and for storage elsewhere.
 
         >>> import numpy as np
         >>> import heddle
