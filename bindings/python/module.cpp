@@ -123,7 +123,8 @@ void add_operators(nb::module_& m) {
       .def("shifted", &Operator::shifted)
       .def("edited", &Operator::edited)
       .def("update_values", &Operator::update_values)
-      .def("update_values_at", &Operator::update_values_at)
+      .def("update_values_at", &Operator::update_values_at, nb::arg(), nb::arg(),
+           nb::arg("waits") = true)
       .def("apply", &Operator::apply, nb::arg().noconvert(), nb::arg().noconvert())
       .def("apply_at", &Operator::apply_at)
       .def("measure", &Operator::measure)

@@ -130,12 +130,13 @@ struct Operator {
     const heddle_view values = values_of(data, entry);
     call(context, [&] { return heddle_operator_update_values(A.own, &values); });
   }
-  /// Takes `entries` entries from the GPU's memory, which have been read when this returns.
-  void update_values_at(const Place& data, std::int64_t entries) {
+  /// Takes `entries` entries from the GPU's memory, in the order of the operator's stream; with
+  /// `waits` they have been read when this returns.
+  void update_values_at(const Place& data, std::int64_t entries, bool waits) {
     const heddle_view values = view_at(data, entries, entry, precision);
     call(context, [&] {
       const heddle_status status = heddle_operator_update_values(A.own, &values);
-      return status != HEDDLE_OK ? status : heddle_operator_synchronize(A.own);
+      return status == HEDDLE_OK && waits ? heddle_operator_synchronize(A.own) : status;
     });
   }
   void apply(const Contiguous& x, const Writable& y) const {

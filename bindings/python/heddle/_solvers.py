@@ -228,6 +228,7 @@ class Solver:
             self._operator = self._shifted()
             own = preconditioner_of(
                 self._operator, self.entry, self.dtype, preconditioner, varies, settings)  # fmt: skip
+            self._M = own
             self._own = _heddle.Solver.make(self._operator, self.method, own, settings, records)
         # x and the arrays that each enqueued solve uses, by address, the latest last. Declared
         # after `_own`, which waits for these solves when it is deleted: attributes are deleted in
