@@ -181,7 +181,7 @@ heddle_status heddle_solver_wait(heddle_solver* solver, heddle_report* report) {
     const AtWork here(&solver->at_work, "solver");
     if (!solver->has_enqueued) {
       throw Error(ErrorKind::usage,
-                  "no solve was enqueued to wait for: call heddle_solver_enqueue first");
+                  "no solve was enqueued to wait for: enqueue one first");
     }
     const Device device = solver->of->device();
     device.synchronize();

@@ -118,7 +118,7 @@ def test_solves_between_replays_leave_the_graph_as_it_is(plan):
     x, twice = torch.zeros_like(there), torch.zeros_like(there)
     solver.prepare_enqueue(there, x)
     solver.solve(other)  # the prepared graph is left unchanged
-    with pytest.raises(heddle.UsageError, match="has not run"):
+    with pytest.raises(heddle.UsageError, match="no solve was enqueued"):
         solver.wait()
     torch.cuda.synchronize()
     graph = torch.cuda.CUDAGraph()
