@@ -19,4 +19,6 @@ heddle_compile_quickly(heddle_c)
 set_target_properties(heddle_c PROPERTIES
   CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON
   VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR} EXPORT_NAME c)
+# heddle.h is C99 and C++11, whatever the library is written in.
+set_property(TARGET heddle_c PROPERTY INTERFACE_COMPILE_FEATURES "")
 add_library(heddle::c ALIAS heddle_c)
