@@ -1,5 +1,6 @@
 # Short programs that use the library, in examples/; tests run them.
 file(GLOB example_sources CONFIGURE_DEPENDS examples/*.cpp)
+list(FILTER example_sources EXCLUDE REGEX "/(mfem_beam|dealii_plate)\\.cpp$")  # see host_examples.cmake
 foreach(source ${example_sources})
   cmake_path(GET source STEM name)
   if(name STREQUAL "eigen_user" AND NOT Eigen3_FOUND)
@@ -35,7 +36,16 @@ if(HEDDLE_BUILD_TESTS)
     COMMAND ${CMAKE_COMMAND} -D readme=${PROJECT_SOURCE_DIR}/README.md
       -D program=${PROJECT_SOURCE_DIR}/examples/quick_start.cpp
       -P ${PROJECT_SOURCE_DIR}/examples/readme_shows.cmake)
-  set_tests_properties(examples.readme_shows_quick_start PROPERTIES LABELS examples)
+  add_test(NAME examples.doors_shows_programs
+    COMMAND ${CMAKE_COMMAND} -D page=${PROJECT_SOURCE_DIR}/docs/guide/doors.md
+      "-Dprograms=${PROJECT_SOURCE_DIR}/examples/mfem_beam.cpp;${PROJECT_SOURCE_DIR}/examples/dealii_plate.cpp"
+      -P ${PROJECT_SOURCE_DIR}/examples/page_shows.cmake)
+  set_tests_properties(examples.readme_shows_quick_start examples.doors_shows_programs
+    PROPERTIES LABELS examples)
+endif()
+
+if(NOT HEDDLE_SANITIZE)
+  include(cmake/host_examples.cmake)
 endif()
 
 # Examples in C, Fortran and Julia, if these are available; a sanitized library only links to
