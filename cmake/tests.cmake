@@ -49,7 +49,7 @@ add_library(heddle_test_support STATIC
 set_target_properties(heddle_test_support PROPERTIES UNITY_BUILD OFF)
 target_include_directories(heddle_test_support PUBLIC ${PROJECT_SOURCE_DIR}/tests ${PROJECT_SOURCE_DIR}/src)
 target_compile_definitions(heddle_test_support PUBLIC
-  HEDDLE_TEST_EVERY_ENTRY=$<BOOL:${HEDDLE_DEEP_CHECK}>
+  HEDDLE_TEST_EVERY_ENTRY=$<BOOL:${HEDDLE_CHECK_REPEATS}>
   HEDDLE_TEST_QUICK_CHECK=$<BOOL:${HEDDLE_QUICK_CHECK}>)
 target_link_libraries(heddle_test_support
   PUBLIC heddle GTest::gtest Eigen3::Eigen nlohmann_json::nlohmann_json)
