@@ -164,6 +164,17 @@ def test_ranks_share_square_matrices_alone():
         solver.enqueue(b, b)
 
 
+def test_ranks_enqueue_nothing():
+    solver = heddle.Solver(np.eye(3), "cg", ranks=2)
+    b, x = np.ones(3), np.zeros(3)
+    for call in (
+        lambda: solver.enqueue(b, x), lambda: solver.prepare_enqueue(b, x), solver.wait,
+        solver.cancel,
+    ):  # fmt: skip
+        with pytest.raises(heddle.UnsupportedError, match="ranks enqueues nothing"):
+            call()
+
+
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_edited_trees(dtype):
     rng = np.random.default_rng(2)

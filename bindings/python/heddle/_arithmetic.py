@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numbers
 from typing import Any, Self
 
 import numpy as np
@@ -90,5 +89,5 @@ class Arithmetic(InScipy):
 
 
 def _is_number(given: Any) -> bool:
-    is_scalar = isinstance(given, (numbers.Number, np.ndarray)) and np.ndim(given) == 0
+    is_scalar = isinstance(given, (int, float, complex, np.number, np.ndarray)) and np.ndim(given) == 0
     return is_scalar and np.asarray(given).dtype.kind in "biufc"

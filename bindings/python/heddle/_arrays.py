@@ -11,8 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 from ._errors import SizeError, UnsupportedError, UsageError
 from ._instead import refuse_no_array, refuse_no_numbers, refuse_no_object
 
-_real = {"single": np.dtype(np.float32), "double": np.dtype(np.float64)}
-_complex = {"single": np.dtype(np.complex64), "double": np.dtype(np.complex128)}
+_real: dict[str, np.dtype] = {"single": np.dtype(np.float32), "double": np.dtype(np.float64)}
+_complex: dict[str, np.dtype] = {
+    "single": np.dtype(np.complex64), "double": np.dtype(np.complex128)}  # fmt: skip
 _over_complex = ("complex", "complex-block3")
 # The shape of an entry, and of a row of a vector, in numbers.
 _entry_shapes = {

@@ -7,20 +7,19 @@ from operator import index
 from typing import Any
 
 from . import _heddle
+from ._assembled import Assembled
 from ._settings import Taken
 
 _described = Taken(
     "Matrix.describe", "storage", "description", but=("plan", "storage", "launch"))  # fmt: skip
 _measured = Taken("Matrix.measure", "storage")
-_stored = Taken("Matrix.memory", "storage")
+_kept = Taken("Matrix.memory", "storage")
 
 
-class Described:
-    """The part of ``Matrix`` that describes it; ``Matrix`` has the arrays."""
+class Described(Assembled):
+    """The part of ``Matrix`` that describes it."""
 
-    _own: _heddle.Matrix
-    _stored: _heddle.Matrix
-    _stored_as: Any
+    _stored_as: Any  # of ``Matrix``
 
     def info(self) -> dict[str, Any]:
         """Features of the matrix: lengths of rows, bandwidth, symmetry.
@@ -78,7 +77,7 @@ class Described:
             measured["triad_bandwidth"] = numbers[7]
         return measured
 
-    @_stored.shown
+    @_kept.shown
     def memory(self, plan: str | None = None, **settings: Any) -> tuple[int, int]:
         """Bytes of the matrix that a product reads, and all bytes that a solver keeps of it, in the
         storage of a plan, or of a tree with ``storage="hisparse"``; computed without storing it.
@@ -88,5 +87,5 @@ class Described:
         >>> heddle.Matrix(np.eye(4)).memory("CSR")   # 4 entries, 260 columns for reads ahead, 5 offsets
         (1112, 1112)
         """
-        texts = _stored.texts({"plan": plan, **settings})
+        texts = _kept.texts({"plan": plan, **settings})
         return self._stored.memory(_heddle.Settings(texts))

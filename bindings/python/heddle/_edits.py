@@ -22,7 +22,7 @@ def edited_triplets(A: Any, set: Any, add: Any, remove: Any) -> tuple[Any, tuple
     old = rows_of(A) * columns + A.indices
     data, keep = A.data.copy(), np.ones(len(old), bool)
     order = np.argsort(old, kind="stable")
-    batches = [_batch(A, set, "set"), _batch(A, add, "add")]
+    batches: list[tuple[Places, Any]] = [_batch(A, set, "set"), _batch(A, add, "add")]
     batches.append((_keys(A, remove, "remove"), None))
     _refuse_twice(np.concatenate([keys for keys, _ in batches]), columns)
 
@@ -51,11 +51,13 @@ def edited_tree(
 ) -> _heddle.Operator:
     """The operator of an edited tree, which shares its nodes."""
     A = SimpleNamespace(shape=(tree.rows, tree.columns), entry=entry, dtype=dtype)
-    columns, given = max(tree.columns, 1), []
+    columns = max(tree.columns, 1)
+    given: list[NDArray[Any]] = []
     for keys, values in (_batch(A, set, "set"), _batch(A, add, "add")):
-        given += [keys // columns, keys % columns, values]
+        given += [*divmod(keys, columns), values]
     keys = _keys(A, remove, "remove")
-    return tree.edited(*given, keys // columns, keys % columns)
+    given += divmod(keys, columns)
+    return tree.edited(*given)
 
 
 def _keys(A: Any, places: Any, name: str) -> Places:

@@ -8,21 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._arrays import _entry_shapes, _row_shapes
+from ._assembled import Assembled
 from ._errors import SizeError, UnsupportedError, UsageError
 from ._places import check_places
 from ._tiles import blocks_of
 
 
-class InScipy:
-    """The part of ``Matrix`` that hands it to SciPy."""
-
-    data: NDArray[Any]
-    indices: NDArray[np.int32]
-    indptr: NDArray[np.int64]
-    shape: tuple[int, int]
-    entry: str
-    dtype: np.dtype
-    H: Any
+class InScipy(Assembled):
+    """The part of ``Matrix`` that copies it to SciPy."""
 
     def _sizes(self) -> tuple[int, int]:
         """Rows and columns, counted in numbers."""
@@ -68,32 +61,11 @@ class InScipy:
         """The numbers of ``tocsr`` in a dense array."""
         return self.tocsr().toarray()
 
-    def aslinearoperator(self) -> Any:
-        """A ``LinearOperator`` of SciPy over the numbers of A's vectors, which multiplies with the
-        values that A has at the time. It has ``rmatvec``, except for dual quaternions, which have
-        no adjoint.
-
-        >>> import numpy as np
-        >>> import scipy.sparse.linalg as spla
-        >>> import heddle
-        >>> A = heddle.Matrix(np.diag([1.0, 2.0, 3.0, 4.0]))
-        >>> spla.eigsh(A.aslinearoperator(), k=1, return_eigenvectors=False).round(9)
-        array([4.])
-        """
-        from scipy.sparse.linalg import LinearOperator
-
-        def times(own: Any) -> Any:
-            return lambda x: own @ np.asarray(x).astype(self.dtype, casting="same_kind", copy=False)
-
-        forward = times(self)
-        back = None if self.entry == "dual-quaternion" else times(self.H)
-        return LinearOperator(self._sizes(), forward, back, forward, self.dtype, back)
-
 
 def in_entries_of(A: Any, other: Any) -> Any:
     """A SciPy matrix as a ``Matrix``, in blocks if A has them; a ``Matrix`` itself. Raises
     ``SizeError`` and ``UnsupportedError`` for one whose values are no values of A."""
-    if not isinstance(other, InScipy):
+    if not isinstance(other, Assembled):
         if "block" in A.entry and hasattr(other, "tobsr"):
             check_places(other)
             size = _row_shapes[A.entry][0]

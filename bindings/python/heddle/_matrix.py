@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import math
 import os
-import threading
-from operator import index
 from typing import Any
 
 import numpy as np
@@ -13,17 +11,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from . import _heddle, _pictures
 from ._arithmetic import Arithmetic
-from ._arrays import (
-    _entry_shapes, _row_shapes, check_form, dtype_of, entry_of, forms, indices_of, numbers,
-    stored)  # fmt: skip
+from ._arrays import _entry_shapes, _row_shapes, check_form, forms, numbers
 from ._description import Described
 from ._edits import edited_triplets
-from ._errors import SizeError, UnsupportedError, UsageError
-from ._gpu import (
-    copy_there, device_of, empty_like, gpu_array, on_gpu, one_name, package_of, to_host)  # fmt: skip
+from ._errors import UnsupportedError, UsageError
+from ._gpu import copy_there, device_of, empty_like, gpu_array, on_gpu, one_name, to_host
 from ._in_scipy import rows_of, values_at_places_of
-from ._instead import refuse_no_matrix
-from ._places import check_places
 from ._settings import Taken
 
 _storage = Taken("Matrix.operator", "storage")
@@ -76,71 +69,11 @@ class Matrix(Described, Arithmetic):
     __array_ufunc__ = None
 
     def __init__(
-        self,
-        source: Any,
-        shape: tuple[int, int] | None = None,
-        *,
-        entry: str | None = None,
+        self, source: Any, shape: tuple[int, int] | None = None, *, entry: str | None = None
     ) -> None:
-        if isinstance(source, _heddle.Matrix):
-            self._stored = source
-        elif isinstance(source, tuple):
-            self._stored = _of_arrays(source, shape)
-        else:
-            self._stored = _of_object(source)
-        # Entries on a GPU that the host has not asked for yet; else None.
-        self._newer: Any = None
+        super().__init__(source, shape, entry=entry)
         self._operators: dict[Any, _heddle.Operator] = {}
         self._generation = 0  # grows with each update of the entries
-        # Held while operators are made and updated, so that none misses new values.
-        self._lock = threading.RLock()
-        self._entry, self._precision = self._stored.entry, self._stored.precision
-        if entry is not None and entry != self._entry:
-            raise UsageError(f"the entries are {self._entry}, not {entry}")
-
-    entry = property(lambda self: self._entry, doc="``'real'``, ``'quaternion'``, ``'block3'``...")
-    precision = property(lambda self: self._precision, doc="``'single'`` or ``'double'``.")
-
-    @property
-    def _own(self) -> _heddle.Matrix:
-        """The stored matrix with its newest entries."""
-        if self._newer is not None:
-            with self._lock:
-                if self._newer is not None:
-                    self._stored.update_values(numbers(to_host(self._newer), self.dtype, "data"))
-                    self._newer = None
-        return self._stored
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """Rows and columns, counted in entries."""
-        return self._stored.shape
-
-    @property
-    def dtype(self) -> np.dtype:
-        """The type of the numbers that make an entry."""
-        return dtype_of(self._entry, self._precision)
-
-    @property
-    def nnz(self) -> int:
-        """The number of entries."""
-        return len(self.indices)
-
-    @property
-    def indptr(self) -> NDArray[np.int64]:
-        """Row offsets; a view that cannot be written to."""
-        return self._stored.arrays()[0]
-
-    @property
-    def indices(self) -> NDArray[np.int32]:
-        """The column of each entry; a view that cannot be written to."""
-        return self._stored.arrays()[1]
-
-    @property
-    def data(self) -> NDArray[Any]:
-        """The entries, shape ``(nnz, ...)``; a view that cannot be written to, see
-        ``update_values``."""
-        return self._own.arrays()[2].reshape((-1, *_entry_shapes[self._entry]))
 
     def diagonal(self) -> NDArray[Any]:
         """A copy of the diagonal, an entry for each row, zero where there is none: shape
@@ -267,6 +200,27 @@ class Matrix(Described, Arithmetic):
         """The adjoint A*, for products ``A.H @ y``."""
         return Adjoint(self)
 
+    def aslinearoperator(self) -> Any:
+        """A ``LinearOperator`` of SciPy over the numbers of A's vectors, which multiplies with the
+        values that A has at the time. It has ``rmatvec``, except for dual quaternions, which have
+        no adjoint.
+
+        >>> import numpy as np
+        >>> import scipy.sparse.linalg as spla
+        >>> import heddle
+        >>> A = heddle.Matrix(np.diag([1.0, 2.0, 3.0, 4.0]))
+        >>> spla.eigsh(A.aslinearoperator(), k=1, return_eigenvectors=False).round(9)
+        array([4.])
+        """
+        from scipy.sparse.linalg import LinearOperator
+
+        def times(own: Any) -> Any:
+            return lambda x: own @ np.asarray(x).astype(self.dtype, casting="same_kind", copy=False)
+
+        forward = times(self)
+        back = None if self.entry == "dual-quaternion" else times(self.H)
+        return LinearOperator(self._sizes(), forward, back, forward, self.dtype, back)
+
     def __matmul__(self, x: ArrayLike) -> NDArray[Any]:
         return _product(self._stored_as({"device": device_of(x)} if on_gpu(x) else {}), x, self)
 
@@ -329,16 +283,17 @@ def _product(operator: _heddle.Operator, x: Any, matrix: Matrix) -> Any:
     row = _row_shapes[matrix.entry]
     shape = operator.columns, *row
     gpu = on_gpu(x)
-    given = gpu_array(x, operator, matrix.dtype, "x") if gpu else numbers(x, matrix.dtype, "x")
+    dtype = matrix.dtype
+    given: Any = gpu_array(x, operator, dtype, "x") if gpu else numbers(x, dtype, "x")
     if not gpu and given.shape not in forms(shape) and given.ndim > 1:
-        return _product_of_columns(operator, given, matrix.dtype, row)
+        return _product_of_columns(operator, given, dtype, row)
     check_form(given, shape, "x")
     image = forms((operator.rows, *row))[forms(shape).index(given.shape)]
     if gpu:
         y = empty_like(x, image)
-        operator.apply_at(given.place, gpu_array(y, operator, matrix.dtype, "A x").place)
+        operator.apply_at(given.place, gpu_array(y, operator, dtype, "A x").place)
     else:
-        y = np.empty(image, matrix.dtype)
+        y = np.empty(image, dtype)
         operator.apply(given, y)
     return y
 
@@ -359,60 +314,6 @@ def _product_of_columns(
         operator.apply(np.ascontiguousarray(X[:, j]), y)
         Y[:, j] = y
     return Y
-
-
-def _of_arrays(source: tuple, shape: tuple[int, int] | None) -> _heddle.Matrix:
-    if shape is None:
-        raise UsageError("a matrix of arrays needs shape=(rows, columns)")
-    rows, columns = map(index, shape)
-    if max(abs(rows), abs(columns)) >= 2**63:
-        raise SizeError(f"a matrix of {rows} x {columns} does not fit")
-    data = stored(source[0])
-    if len(source) == 3:
-        places, make = (source[2], source[1]), _heddle.Matrix.from_csr
-    elif len(source) == 2:
-        places, make = source[1], _heddle.Matrix.from_triplets
-    else:
-        raise UsageError("arrays must be (data, indices, indptr) or (data, (row, col))")
-    row, column = map(indices_of, places)
-    if data.shape[:1] != column.shape:
-        raise SizeError(f"data has the shape {data.shape}, but there are {column.size} columns")
-    return make(entry_of(data), rows, columns, row, column, data)
-
-
-def _of_object(source: Any) -> _heddle.Matrix:
-    if isinstance(source, Matrix):
-        return _of_arrays((source.data, source.indices, source.indptr), source.shape)
-    if package_of(source) in ("cupy", "cupyx"):
-        source = source.get()  # from CuPy to the host
-    if not hasattr(source, "tocsr"):
-        refuse_no_matrix(source)
-        dense = stored(source, "A")
-        if dense.ndim != 2:
-            raise UsageError(f"a dense matrix has two dimensions, not {dense.ndim}")
-        row, column = np.nonzero(dense)
-        return _of_arrays((dense[row, column], (row, column)), dense.shape)
-    blocks = getattr(source, "blocksize", (1, 1))
-    if source.format == "bsr" and blocks in ((2, 2), (3, 3), (4, 4), (6, 6)):
-        if source.dtype.kind != "c" or blocks == (3, 3):
-            return _of_compressed(source, blocks)
-    if source.format != "csr" or len(source.shape) != 2:  # otherwise the library checks the arrays
-        check_places(source)
-    return _of_compressed(source.tocsr(), (1, 1))
-
-
-def _of_compressed(source: Any, blocks: tuple[int, int]) -> _heddle.Matrix:
-    shape = source.shape[0] // blocks[0], source.shape[1] // blocks[1]
-    try:
-        return _of_arrays((source.data, source.indices, source.indptr), shape)
-    except UsageError:
-        # The library refuses a place that occurs twice; otherwise it keeps the caller's order.
-        check_places(source)
-        summed = source.copy()
-        summed.sum_duplicates()
-        if len(summed.indices) == len(source.indices):
-            raise
-        return _of_arrays((summed.data, summed.indices, summed.indptr), shape)
 
 
 def read(

@@ -33,22 +33,24 @@ class Result:
         status says all.
     """
 
-    __slots__ = ("x", "method", "_report", "_history")
+    __slots__ = (
+        "x", "method", "status", "iterations", "residual", "residual_norm", "backward_error",
+        "seconds", "detail", "returned", "_history")  # fmt: skip
+    status: str
+    iterations: int
+    residual: float
+    residual_norm: float
+    backward_error: float
+    seconds: float
+    detail: str
+    returned: str
 
     def __init__(self, x: NDArray[Any], method: str, report: list[Any], history: Any) -> None:
         self.x = x
         self.method = method
-        self._report = report
+        (self.status, self.iterations, self.residual, self.residual_norm, self.backward_error,
+         self.seconds, self.detail, self.returned) = report  # fmt: skip
         self._history = history
-
-    status: str = property(lambda self: self._report[0])  # type: ignore[assignment]
-    iterations: int = property(lambda self: self._report[1])  # type: ignore[assignment]
-    residual: float = property(lambda self: self._report[2])  # type: ignore[assignment]
-    residual_norm: float = property(lambda self: self._report[3])  # type: ignore[assignment]
-    backward_error: float = property(lambda self: self._report[4])  # type: ignore[assignment]
-    seconds: float = property(lambda self: self._report[5])  # type: ignore[assignment]
-    detail: str = property(lambda self: self._report[6])  # type: ignore[assignment]
-    returned: str = property(lambda self: self._report[7])  # type: ignore[assignment]
 
     @property
     def converged(self) -> bool:

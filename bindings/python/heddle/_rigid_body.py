@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -9,7 +11,7 @@ from ._arrays import plain, stored
 from ._errors import SizeError
 
 
-def rigid_body_modes(points: ArrayLike) -> NDArray:
+def rigid_body_modes(points: ArrayLike) -> NDArray[Any]:
     """The motions of a rigid body with nodes at these points, as ``candidates`` of multigrid for
     elasticity: translations first, then infinitesimal rotations about the points' mean in the
     planes xy, yz and zx, scaled by the distance of the point that is furthest from it.

@@ -125,7 +125,7 @@ def _in_scipys_manner(
     elif callback is not None and takes_one_argument(callback):
         callback_type = "x"
     matrix = _promoted(A, b)
-    given = b
+    given: Any = b
     if on_gpu(b):
         settings.setdefault("device", device_of(b))
     else:
@@ -275,7 +275,7 @@ def lsmr(
     elif on_gpu(x0) != in_place:
         raise UsageError("x0 and b are in different memories")
     else:
-        start = x0 if in_place else numbers(x0, dtype, "x0")
+        start: Any = x0 if in_place else numbers(x0, dtype, "x0")
         check_form(start, x_shape, "x0")
         x[...] = start.reshape(form)
     if maxiter is None:
@@ -286,10 +286,10 @@ def lsmr(
     if in_place:
         kept = [gpu_array(array, operator, dtype, name)
                 for array, name in ((given, "b"), (x, "x"))]  # fmt: skip
-        places = [array.place for array in kept]
+        b_place, x_place = (array.place for array in kept)
     else:
-        places = [(array.ctypes.data, False) for array in (given, x)]
-    status, iterations, *norms = own.solve(*places, callback)
+        b_place, x_place = ((array.ctypes.data, False) for array in (given, x))
+    status, iterations, *norms = own.solve(b_place, x_place, callback)
     normr, normar, norma, conda, normx = norms
     if status == "converged":
         norm_of_b = math.sqrt(float((abs(given) ** 2).sum()))

@@ -110,7 +110,7 @@ class Taken:
         """Shows the settings in the signature in place of ``**settings``, and in the docstring in
         place of the line ``{settings}``. ``passes``: the function to which ``function`` passes them
         on, and whose keywords are shown too."""
-        target: Any = function.__init__ if isinstance(function, type) else function
+        target: Any = vars(function)["__init__"] if isinstance(function, type) else function
         signature = inspect.signature(target)
         *own, rest = signature.parameters.values()
         more = inspect.signature(passes).parameters.values() if passes else ()

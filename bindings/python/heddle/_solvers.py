@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from . import _heddle
 from ._arrays import _row_shapes, check_form, forms, numbers, writable
@@ -181,6 +181,7 @@ class Solver:
 
     def _store(self, A: Any, method: str, texts: dict[str, str], profile: Any, ranks: Any) -> None:
         """Brings A to a device, or to ranks; ``texts`` then holds the ranks' devices and threads."""
+        self._base: Any  # an _heddle.Operator, or OnRanks
         if ranks == "auto":
             A = A if not is_matrix(A) or isinstance(A, Matrix) else Matrix(A)
             ranks, texts["device"] = ranks_worth_it(A, texts)
@@ -221,8 +222,8 @@ class Solver:
         if isinstance(self._base, OnRanks):
             if on_gpu(vectors):
                 raise UsageError("ranks need arrays in the host's memory, but null_space is not")
-            self._operator = self._base
-            self._own = self._base.solver(
+            self._operator: Any = self._base
+            self._own: Any = self._base.solver(
                 self.method, preconditioner, shift, settings, records, vectors)  # fmt: skip
         else:
             self._operator = self._shifted()
@@ -273,7 +274,7 @@ class Solver:
     def solve(
         self,
         b: ArrayLike,
-        out: NDArray[Any] | None = None,
+        out: Any = None,
         *,
         x0: ArrayLike | None = None,
         callback: Callback | None = None,
@@ -380,7 +381,7 @@ class Solver:
     def solve_all(
         self,
         b: ArrayLike,
-        out: NDArray[Any] | None = None,
+        out: Any = None,
         *,
         x0: ArrayLike | None = None,
         callback: Callback | None = None,
@@ -408,14 +409,14 @@ class Solver:
         [array([2., 1.]), array([4., 2.])]
         """
         self._check_entries()
-        b = self._one_after_another(b, "b")
-        count = len(b) if len(b.shape) > 0 else 0
+        given = self._one_after_another(b, "b")
+        count = len(given) if len(given.shape) > 0 else 0
         shape = (count, *self._shape)
-        keeps, b_place = self._place(b, "b", shape=shape)
+        keeps, b_place = self._place(given, "b", shape=shape)
         x0_is_out = x0 is not None and x0 is out
         columns = None  # the caller's, which get the solutions at the end
         if out is None:
-            out = empty_like(b, shape) if on_gpu(b) else np.empty(shape, self.dtype)
+            out = empty_like(given, shape) if on_gpu(given) else np.empty(shape, self.dtype)
         elif self._has_columns(out):
             columns = writable(out, self.dtype, "out").swapaxes(0, 1)
             out = np.ascontiguousarray(columns)
@@ -511,17 +512,23 @@ class Solver:
             called before. Until the capture ends, call nothing else of heddle for that GPU, and let
             none of heddle's objects there be destroyed.
         """
-        number = stream_number(stream, x)
+        queue, number = self._queue(), stream_number(stream, x)
         kept = self._places_of(b, x, number)
         key = kept[0][1], kept[1][1]
-        self._own.enqueue(*key, number)
+        queue.enqueue(*key, number)
         self._queued.pop(key, None)
         self._queued[key] = x, kept
 
     def prepare_enqueue(self, b: Any, x: Any) -> None:
         """Does what the first ``enqueue`` of these arrays does before it queues the solve."""
-        kept = self._places_of(b, x, self._operator.stream)
-        self._own.prepare_enqueue(kept[0][1], kept[1][1])
+        queue, kept = self._queue(), self._places_of(b, x, self._operator.stream)
+        queue.prepare_enqueue(kept[0][1], kept[1][1])
+
+    def _queue(self) -> _heddle.Solver:
+        """The library's solver. Raises ``UnsupportedError`` for ranks, which have no queue."""
+        if isinstance(self._base, OnRanks):
+            raise UnsupportedError("a solver on ranks enqueues nothing: solve returns the result")
+        return self._own
 
     def _places_of(self, b: Any, x: Any, stream: int) -> tuple[Any, Any]:
         self._check_entries()
@@ -533,7 +540,7 @@ class Solver:
         """Waits for the solves that were enqueued. The result is that of the last one; its
         ``seconds`` are NaN. Raises ``UsageError`` if none has ended since the last ``solve``. It
         does not wait for graphs of the caller's: first synchronize the stream of their replays."""
-        *report, history = self._own.wait()
+        *report, history = self._queue().wait()
         key, (x, kept) = next(reversed(self._queued.items()))
         self._queued = {key: (x, kept)}
         return self._result(x, report, history)
@@ -541,7 +548,7 @@ class Solver:
     def cancel(self) -> None:
         """From any thread: ends the enqueued solve that is running, or else the next one, as
         ``"cancelled"`` within 16 iterations."""
-        self._own.cancel()
+        self._queue().cancel()
 
     def __repr__(self) -> str:
         return f"<heddle.Solver: {self.method} for {self._shape[0]} rows of {self.entry} entries>"

@@ -52,7 +52,7 @@ class _Rows:
     """The matrix of heddle that has the rows and columns of a PETSc matrix that this rank owns."""
 
     def __init__(self) -> None:
-        self.matrix: Matrix | None = None
+        self.matrix: Any = None  # a Matrix, once it has taken values
         self._pattern: tuple[Any, ...] = ()
 
     def take(self, P: PETSc.Mat) -> bool:
@@ -212,7 +212,7 @@ class PC(_Context):
 
     def __init__(self, type: str | None = None, **settings: Any) -> None:
         super().__init__(**({} if type is None else {"type": type}), **settings)
-        self.preconditioner: _preconditioners.Preconditioner | None = None
+        self.preconditioner: Any = None  # a _preconditioners.Preconditioner, once it is set up
 
     def setUp(self, pc: PETSc.PC) -> None:
         P = pc.getOperators()[1]
@@ -270,7 +270,7 @@ class KSP(_Context):
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings)
         self._state: Any = None
-        self.solver: Solver | None = None
+        self.solver: Any = None  # a Solver, once it is set up
         self.result: Any = None
 
     def create(self, ksp: PETSc.KSP) -> None:
