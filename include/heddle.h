@@ -136,6 +136,9 @@ HEDDLE_API void heddle_context_destroy(heddle_context **context);
 HEDDLE_API size_t heddle_message(const heddle_context *context, char *buffer, size_t capacity);
 
 HEDDLE_API const char *heddle_version(void); /* "0.1.0" */
+/* The library and its machine, for reports of errors, as a JSON object: versions, files, what was
+ * compiled in, GPUs, folders, environment. Copied as by `heddle_message`. */
+HEDDLE_API size_t heddle_configuration(char *buffer, size_t capacity);
 /* "usage", "no device", ...; NULL for a number that is not a status. */
 HEDDLE_API const char *heddle_status_name(heddle_status status);
 /* "real", "quaternion", ...; NULL for a number that is not one of the library's own entries. */

@@ -1,5 +1,6 @@
 // The `heddle` command line.
 #include "commands.hpp"
+#include "description/configuration.hpp"
 #include "options/companion.hpp"
 #include "run_program.hpp"
 
@@ -8,6 +9,10 @@ int main(int argc, char** argv) {
       "Sparse linear systems whose entries are complex numbers, quaternions, dual "
       "quaternions or small dense blocks.");
   app.require_subcommand(1);
+  app.add_flag_callback(
+         "--configuration", [] { throw CLI::CallForVersion(heddle::detail::configuration(), 0); },
+         "Print the library and this machine as JSON, for reports of errors, and exit")
+      ->trigger_on_parse();
   int status = 0;
   heddle::cli::add_solve(app, status);
   heddle::cli::add_eigen(app, status);

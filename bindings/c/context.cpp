@@ -1,4 +1,5 @@
-// Contexts, and the names of numbers.
+// Contexts, the configuration, and the names of numbers.
+#include "description/configuration.hpp"
 #include "guard.hpp"
 #include "handles.hpp"
 #include "heddle/expansion.hpp"
@@ -27,6 +28,12 @@ size_t heddle_message(const heddle_context* context, char* buffer, size_t capaci
 }
 
 const char* heddle_version(void) { return version; }
+
+size_t heddle_configuration(char* buffer, size_t capacity) {
+  std::size_t length = 0;
+  guarded(nullptr, [&] { length = copy_text(detail::configuration(), buffer, capacity); });
+  return length;
+}
 
 const char* heddle_status_name(heddle_status status) {
   static constexpr const char* names[] = {

@@ -182,6 +182,8 @@ NB_MODULE(_heddle, m) {
   nb::set_leak_warnings(false);
   nb::module_::import_("atexit").attr("register")(nb::cpp_function(&Absence::end));
   m.attr("version") = heddle_version();
+  constexpr std::size_t capacity = std::size_t(1) << 12;
+  m.def("configuration", [] { return text_of(heddle_configuration, capacity); });
   m.def("entry_scalars", [](const std::string& e) { return heddle_entry_scalars(entry_named(e)); });
   m.def("row_scalars", [](const std::string& e) { return heddle_row_scalars(entry_named(e)); });
   m.def("status_name", [](int status) {

@@ -119,10 +119,17 @@ std::string version_text(int number) {
   return std::to_string(number / 1000) + "." + std::to_string(number % 1000 / 10);
 }
 
-CUstream_st* open_stream(int ordinal, CUstream_st* stream) {
+std::string toolkit_version() { return version_text(CUDART_VERSION); }
+
+int number_of_gpus() {
   check_driver();
   int count = 0;
   check(cudaGetDeviceCount(&count), "cudaGetDeviceCount");
+  return count;
+}
+
+CUstream_st* open_stream(int ordinal, CUstream_st* stream) {
+  const int count = number_of_gpus();
   if (ordinal < 0 || ordinal >= count) {
     throw Error(ErrorKind::no_device, "there is no GPU " + std::to_string(ordinal) +
                                           "; there are " + std::to_string(count) +

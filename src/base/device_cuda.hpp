@@ -8,6 +8,11 @@
 
 namespace heddle::cuda {
 
+/// Throws `Error` (no_device) if there is no driver or none that is new enough.
+int number_of_gpus();
+/// The CUDA version that this was built with: "13.0".
+std::string toolkit_version();
+
 /// `stream`, or the library's own on that GPU; throws `Error` (no_device) if it cannot be used.
 CUstream_st* open_stream(int ordinal, CUstream_st* stream);
 

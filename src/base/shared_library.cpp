@@ -70,4 +70,9 @@ void* SharedLibrary::address(const char* name) const {
 
 void* SharedLibrary::address_or_null(const char* name) const { return dlsym(library_, name); }
 
+std::string file_of(const void* code) {
+  Dl_info found{};
+  return dladdr(code, &found) != 0 && found.dli_fname != nullptr ? found.dli_fname : "";
+}
+
 }  // namespace heddle

@@ -39,4 +39,8 @@ class HEDDLE_EXPORT SharedLibrary {
   std::string path_;  // the name given to the loader
 };
 
+/// The file of the library or program that holds the function at `code`, as the loader names it;
+/// empty if it knows none.
+HEDDLE_EXPORT std::string file_of(const void* code);
+
 }  // namespace heddle

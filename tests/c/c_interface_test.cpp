@@ -4,12 +4,14 @@
 #include <array>
 #include <cstdint>
 #include <cstring>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "c_objects.hpp"
 #include "heddle.h"
+#include "heddle/config.hpp"
 #include "heddle/heddle.hpp"
 
 using namespace heddle::c_test;
@@ -87,6 +89,23 @@ TEST(CInterface, NamesAndCountsEntriesAsTheLibrary) {
   }
   EXPECT_EQ(heddle_outcome_name(static_cast<heddle_outcome>(12)), nullptr);
   EXPECT_STREQ(heddle_status_name(HEDDLE_ERROR_BUSY), "busy");
+}
+
+TEST(CInterface, ShowsItsConfiguration) {
+  std::string text(heddle_configuration(nullptr, 0), '\0');
+  EXPECT_EQ(heddle_configuration(text.data(), text.size() + 1), text.size());
+  const auto json = nlohmann::json::parse(text);
+  EXPECT_EQ(json["version"], heddle::version);
+  EXPECT_EQ(json["threads"], heddle::default_threads());
+  EXPECT_FALSE(json["instructions"]["compiled"].empty());
+  EXPECT_EQ(json["cuda"].is_object(), heddle::has_cuda);
+  if (heddle::has_cuda) {
+    const auto& gpus = json["cuda"]["gpus"];
+    const std::string why = heddle::Device::why_no_gpu();
+    EXPECT_TRUE(why.empty() ? gpus.is_array() && !gpus.empty() : gpus == why) << text;
+  }
+  EXPECT_TRUE(json["partitions"]["metis"].is_boolean());
+  EXPECT_EQ(json["folders"]["profiles"], heddle::profile_folder());
 }
 
 /// [4 1; 1 3] with both widths of indices and both bases, as rows and as triplets.

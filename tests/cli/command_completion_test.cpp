@@ -33,7 +33,7 @@ TEST_F(Completion, OffersCommandsAndOptions) {
   EXPECT_EQ(offered({"tune", "--obj"}), Names({"--objective"}));
   EXPECT_EQ(shell("${heddle}-tune --complete A.mtx --obj").out, "--objective\n");
   EXPECT_EQ(shell("${heddle}-tune --complete tune --obj").out, "--objective\n");
-  EXPECT_EQ(offered({"nonsense", "--"}), Names({"--help", "--version"}));
+  EXPECT_EQ(offered({"nonsense", "--"}), Names({"--configuration", "--help", "--version"}));
 }
 
 TEST_F(Completion, OffersValues) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <regex>
 #include <set>
 #include <sstream>
@@ -10,6 +11,7 @@
 #include "cli/run.hpp"
 #include "cli/small_systems.hpp"
 #include "heddle/runtime/settings.hpp"
+#include "heddle/version.hpp"
 #include "support/where_it_runs.hpp"
 
 using namespace heddle;
@@ -351,6 +353,14 @@ TEST_F(Help, Version) {
   EXPECT_EQ(result.status, 0);
   EXPECT_TRUE(std::regex_match(result.out, std::regex("heddle [0-9]+\\.[0-9]+\\.[0-9]+\n")))
       << result.out;
+}
+
+TEST_F(Help, Configuration) {
+  const Result result = run({"--configuration"});
+  EXPECT_EQ(result.status, 0) << result.error;
+  const auto json = nlohmann::json::parse(result.out);
+  EXPECT_EQ(json["version"], version);
+  EXPECT_GE(json["threads"], 1);
 }
 
 }  // namespace

@@ -9,6 +9,7 @@ quaternions, blocks - on CPUs and NVIDIA GPUs.
 True
 """
 
+from ._configuration import show_config
 from ._eigen import eigsh
 from ._errors import (
     BusyError,
@@ -37,5 +38,5 @@ __all__ = [
     "Adjoint", "BusyError", "DeviceError", "Error", "FileError", "Matrix", "MissingFileError",
     "NotConvergedError", "OutOfMemoryError", "Preconditioner", "Profile", "Result", "SingularError",
     "SizeError", "Solver", "UnsupportedError", "UsageError", "bicgstab", "cg", "eigsh", "fold",
-    "generate", "gmres", "lsmr", "minres", "preconditioner", "read", "rigid_body_modes", "solve",
-    "tune", "write"]  # fmt: skip
+    "generate", "gmres", "lsmr", "minres", "preconditioner", "read", "rigid_body_modes", "show_config",
+    "solve", "tune", "write"]  # fmt: skip

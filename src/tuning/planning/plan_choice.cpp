@@ -1,7 +1,5 @@
 #include "heddle/plan_choice.hpp"
 
-#include <dlfcn.h>
-
 #include <algorithm>
 #include <cstdio>
 #include <exception>
@@ -11,6 +9,7 @@
 #include <utility>
 
 #include "base/file_memory.hpp"
+#include "base/shared_library.hpp"
 #include "base/text/environment.hpp"
 #include "heddle/choose_plan.hpp"
 #include "heddle/runtime/any_solver.hpp"
@@ -104,11 +103,9 @@ const fs::path& shipped_profiles();
 std::vector<fs::path> own_folders() {
   std::vector<fs::path> folders;
   std::error_code error;
-  Dl_info library{};
-  if (dladdr(reinterpret_cast<const void*>(&shipped_profiles), &library) != 0) {
-    const fs::path path = library.dli_fname;  // for a program, the name it was called by: any text
-    if (path.is_absolute()) folders.push_back(fs::weakly_canonical(path, error).parent_path());
-  }
+  // For a program, the name it was called by: any text.
+  const fs::path path = file_of(reinterpret_cast<const void*>(&shipped_profiles));
+  if (path.is_absolute()) folders.push_back(fs::weakly_canonical(path, error).parent_path());
   folders.push_back(fs::read_symlink("/proc/self/exe", error).parent_path());
   return folders;
 }
