@@ -279,7 +279,7 @@ class _Entries:
             self._stream = wp.Stream(self._device, cuda_stream=operator.stream)
 
     def _find_places(self, places: NDArray[Any] | None) -> None:
-        self._places = places
+        self._places: Any = places
         if places is not None:
             self._places_there = wp.array(places, dtype=wp.int32, device=self._device)
             self._packed = wp.empty(len(places), dtype=self._dtype, device=self._device)
