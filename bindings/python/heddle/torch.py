@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import math
 import threading
 from typing import Any
 
@@ -15,10 +14,9 @@ from torch import Tensor
 from . import _solvers
 from ._arrays import _entry_shapes, _row_shapes
 from ._errors import SizeError, UnsupportedError, UsageError
-from ._errors import NotConvergedError as _NotConvergedError
 from ._in_scipy import rows_of
 from ._matrix import Adjoint, Matrix
-from ._result import Result
+from ._right_hand_sides import NotConvergedError, as_given, good, one_after_another
 from ._settings import Taken
 
 __all__ = ["NotConvergedError", "Solver", "solve"]
@@ -26,23 +24,6 @@ __all__ = ["NotConvergedError", "Solver", "solve"]
 # Two entries that should mirror each other may differ by the rounding of their sums, in units of
 # the largest entry of either row.
 _roundings = 64
-# Solutions up to rtol, or as good as a direct solver's: |b - A x| is at the rounding of A x.
-_good = "converged", "accuracy limit"
-
-
-class NotConvergedError(_NotConvergedError):
-    """A solve that did not converge: ``status`` and ``residual`` say how it ended, ``results`` has
-    the ``heddle.Result`` of each right-hand side."""
-
-    def __init__(self, words: str, results: list[Result]) -> None:
-        self.results = results
-        failed = next(result for result in results if result.status not in _good)
-        self.status, self.residual = failed.status, failed.residual
-        why = f" ({failed.detail})" if failed.detail else ""
-        super().__init__(
-            f"{words} ended as {failed.status!r} after {failed.iterations} iterations, with the "
-            f"residual {failed.residual:.3g}{why}"
-        )
 
 
 def solve(
@@ -145,31 +126,18 @@ class Solver:
             if x0.shape != b.shape:
                 raise SizeError(f"x0 has the shape {tuple(x0.shape)}, but b {tuple(b.shape)}")
         x = _Solve.apply(self, values, rows, guess, is_set)
-        n, is_field = math.prod(self._rows), b.shape[-1:] == self._rows[1:]
-        if is_field and b.ndim == 3:
-            return x.transpose(0, 1)
-        is_columns = b.ndim == 2 and b.shape[0] == n
-        return x.reshape(-1, n).T if is_columns else x.reshape(b.shape)
+        return as_given(x, tuple(b.shape), self._rows)
 
     def _as_rows(self, b: Tensor, name: str) -> Tensor:
-        """Right-hand sides one after the other, ``(k, N, ...)``."""
         _check(b, name, self.A)
-        (N, *row), n, shape = self._rows, math.prod(self._rows), tuple(b.shape)
-        if shape in ((n,), self._rows):
-            return b.reshape(1, *self._rows)
-        if b.ndim == 2 and shape[0] == n:
-            return b.T.reshape(-1, *self._rows)
-        if row and b.ndim == 3 and (shape[0], shape[2]) == (N, *row):
-            return b.transpose(0, 1)
-        allowed = [f"({n},)", f"({n}, k)", *(f"({N}, {r}) or ({N}, k, {r})" for r in row)]
-        raise SizeError(f"{name} has the shape {shape}, not {' or '.join(allowed)}")
+        return one_after_another(b, name, self._rows)
 
     def _run(self, own: _solvers.Solver, b: Tensor, x0: Tensor | None, words: str) -> Tensor:
         b = _plain(b)
         x: Any = torch.empty_like(b)
         if len(b):
             results = own.solve_all(b, x, x0=None if x0 is None else _plain(x0))
-            if any(result.status not in _good for result in results):
+            if any(result.status not in good for result in results):
                 raise NotConvergedError(words, results)
         return x
 
