@@ -23,6 +23,7 @@
 #include "rank_solver.hpp"
 #include "settings.hpp"
 #include "solver.hpp"
+#include "xla.hpp"
 
 using namespace heddle_python;
 using namespace nb::literals;
@@ -123,8 +124,7 @@ void add_operators(nb::module_& m) {
       .def("shifted", &Operator::shifted)
       .def("edited", &Operator::edited)
       .def("update_values", &Operator::update_values)
-      .def("update_values_at", &Operator::update_values_at, nb::arg(), nb::arg(),
-           nb::arg("waits") = true)
+      .def("update_values_at", &Operator::update_values_at, nb::arg(), nb::arg(), nb::arg() = 0)
       .def("apply", &Operator::apply, nb::arg().noconvert(), nb::arg().noconvert())
       .def("apply_at", &Operator::apply_at)
       .def("measure", &Operator::measure)
@@ -154,7 +154,7 @@ void add_solvers(nb::module_& m) {
       .def("iterate", &Solver::iterate, nb::arg().noconvert())
       .def("set_null_space", &Solver::set_null_space)
       .def("prepare_enqueue", &Solver::prepare_enqueue)
-      .def("enqueue", &Solver::enqueue)
+      .def("enqueue", &Solver::enqueue, nb::arg(), nb::arg(), nb::arg(), nb::arg() = 0)
       .def("wait", &Solver::wait)
       .def("cancel", &Solver::cancel)
       .def("summary", &Solver::summary);
@@ -193,6 +193,13 @@ NB_MODULE(_heddle, m) {
   m.def("choose_preconditioner", &choose_preconditioner);
   m.def("choose_other_method", &choose_other_method);
   m.def("choose_method", &choose_method, nb::arg(), nb::arg().none(), nb::arg());
+  nb::list outcomes;
+  while (const char* const name =
+             heddle_outcome_name(static_cast<heddle_outcome>(nb::len(outcomes)))) {
+    outcomes.append(name);
+  }
+  m.attr("outcomes") = outcomes;
+  m.def("xla_handlers", &xla::handlers);
 
   add_settings(m);
   add_matrices(m);

@@ -130,13 +130,14 @@ struct Operator {
     const heddle_view values = values_of(data, entry);
     call(context, [&] { return heddle_operator_update_values(A.own, &values); });
   }
-  /// Takes `entries` entries from the GPU's memory, in the order of the operator's stream; with
-  /// `waits` they have been read when this returns.
-  void update_values_at(const Place& data, std::int64_t entries, bool waits) {
+  /// Takes `entries` entries from the GPU's memory, which have been read when this returns. With a
+  /// stream they are read once it has come so far, and before the next solve is enqueued there.
+  void update_values_at(const Place& data, std::int64_t entries, std::uintptr_t stream) {
     const heddle_view values = view_at(data, entries, entry, precision);
+    if (stream != 0) wait_for(stream);
     call(context, [&] {
       const heddle_status status = heddle_operator_update_values(A.own, &values);
-      return status == HEDDLE_OK && waits ? heddle_operator_synchronize(A.own) : status;
+      return status != HEDDLE_OK || stream != 0 ? status : heddle_operator_synchronize(A.own);
     });
   }
   void apply(const Contiguous& x, const Writable& y) const {

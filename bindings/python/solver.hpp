@@ -162,11 +162,12 @@ struct Solver {
     const heddle_view from = at(b), to = at(x);
     call(context, [&] { return heddle_solver_prepare_enqueue(solver.own, &from, &to, nullptr); });
   }
-  void enqueue(const Place& b, const Place& x, std::uintptr_t stream) {
+  /// `report`: where in the GPU's memory a heddle_device_report goes; 0 for the solver's own.
+  void enqueue(const Place& b, const Place& x, std::uintptr_t stream, std::uintptr_t report) {
     const heddle_view from = at(b), to = at(x);
     call(context, [&] {
       return heddle_solver_enqueue(solver.own, &from, &to, reinterpret_cast<void*>(stream),
-                                   nullptr);
+                                   reinterpret_cast<heddle_device_report*>(report));
     });
   }
   nb::tuple wait() {

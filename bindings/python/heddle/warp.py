@@ -299,8 +299,7 @@ class _Entries:
             return self.matrix.update_values(values.numpy())
         caller = wp.get_stream(self._device)
         try:
-            self._operator.wait_for(stream_number(caller, None))
-            self._operator.update_values_at((values.ptr, True), count, waits=False)
+            self._operator.update_values_at((values.ptr, True), count, stream_number(caller, None))
         finally:  # before A's values are written again, and before a capture ends
             caller.wait_stream(self._stream)
         self.matrix._newer = values
