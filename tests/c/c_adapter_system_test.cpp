@@ -278,6 +278,49 @@ TEST(CAdapterSystem, MeasuresAgainstTheResidualOfTheGuess) {
   EXPECT_GT(near.norm, 1e-7);
 }
 
+/// What is chosen for symmetric values does not suit others of the same pattern.
+TEST(CAdapterSystem, ChoosesAgainForNewValues) {
+  const Lattice lattice(false);
+  Rows<int> upwind = lattice.A;
+  for (int row = 0; row < upwind.rows(); ++row) {
+    for (Rows<int>::InnerIterator entry(upwind, row); entry; ++entry) {
+      if (entry.col() != row) entry.valueRef() *= entry.col() < row ? 1.3 : 0.7;
+    }
+  }
+  const Vector b = random_vector(upwind.rows(), 24);
+  for (const std::string text : {"", "jacobi"}) {
+    Options options = lattice.at.options(text);
+    options.coordinates = text.empty() ? lattice.coordinates : std::vector<double>();
+    System system;
+    take(system, options, lattice.A);
+    Vector x = Vector::Zero(b.size());
+    solve(system, b, x, {1e-6, 0, 5000});
+    EXPECT_TRUE(take(system, options, upwind)) << text;
+    for (const bool transposed : {false, true}) {
+      x.setZero();
+      const Solved solved = solve(system, b, x, {1e-6, 0, 5000}, transposed);
+      EXPECT_EQ(solved.outcome, HEDDLE_CONVERGED) << text;
+      const Vector image = transposed ? Vector(upwind.transpose() * x) : Vector(upwind * x);
+      EXPECT_LT((image - b).norm(), 1.1e-6 * b.norm()) << text;
+    }
+    EXPECT_FALSE(take(system, options, upwind)) << text;
+    EXPECT_TRUE(take(system, options, lattice.A)) << text;
+  }
+}
+
+/// A residual next to rounding can still be reduced: what is added to x is solved for.
+TEST(CAdapterSystem, ConvergesFromAGuessThatIsNearlyTheSolution) {
+  const Lattice lattice(false);
+  System system;
+  take(system, lattice.at.options(), lattice.A);
+  const Vector b = random_vector(lattice.A.rows(), 25);
+  Vector x = Vector::Zero(b.size());
+  for (int pass = 0; pass < 4; ++pass) {
+    EXPECT_EQ(solve(system, b, x, {1e-9, 0, 1000}).outcome, HEDDLE_CONVERGED) << pass;
+  }
+  EXPECT_LT((lattice.A * x - b).norm(), 1e-9 * b.norm());
+}
+
 TEST(CAdapterSystem, SaysInALineWhatDoesNotFit) {
   const Numbering at{2, 9, false};
   const Rows<int> A = band<int>(at, 31);
@@ -317,7 +360,9 @@ TEST(CAdapterSystem, SaysInALineWhatDoesNotFit) {
     for (Rows<int>::InnerIterator entry(singular, row); entry; ++entry) entry.valueRef() = 0;
   }
   EXPECT_NE(message_of([&] { take(system, options, singular); }).find("row 0"), std::string::npos);
-  EXPECT_FALSE(take(system, options, A)) << "good values after singular ones";
+  EXPECT_EQ(message_of([&] { apply(system, random_vector(18, 32)); }),
+            "heddle: it has no matrix, or one failed");
+  EXPECT_TRUE(take(system, options, A)) << "good values after singular ones";
   const Vector r = random_vector(18, 32);
   System fresh;
   take(fresh, options, A);

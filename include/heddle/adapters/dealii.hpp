@@ -63,6 +63,7 @@ class DealiiSystem {
       }
       offsets.push_back(columns.size());
     }
+    if (matrix.m() != matrix.n()) throw std::runtime_error("heddle: the matrix is not square");
     system_.take(options, matrix.m(), offsets.data(), columns.data(), values.data());
   }
 

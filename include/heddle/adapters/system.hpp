@@ -3,15 +3,14 @@
 #pragma once
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <numeric>
 #include <stdexcept>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "heddle.h"
@@ -54,18 +53,17 @@ class System {
   System() { make(context_, heddle_context_create); }
 
   /// Takes the rows of a square matrix. The same options and pattern as before mean new values, for
-  /// which multigrid keeps its aggregates; else, and for trees, everything is made anew. Returns
-  /// true if it was.
+  /// which multigrid keeps its aggregates; else, for trees, and where other values have another
+  /// method or preconditioner chosen for them, everything is made anew. Returns true if it was.
   template <class I, class J, class V>
   bool take(const Options& options, std::int64_t rows, const I* offsets, const J* columns,
             const V* values) {
-    const bool is_new = !own_.preconditioner || options.settings.count("storage") != 0 ||
-                        options.members() != options_.members() || rows != this->rows() ||
+    const bool is_new = !own_.preconditioner || options.members() != options_.members() ||
+                        rows != this->rows() ||
                         !std::equal(offsets_.begin(), offsets_.end(), offsets) ||
                         !std::equal(columns_.begin(), columns_.end(), columns);
     if (is_new) {
       own_ = {};
-      adjoint_ = {};
       options_ = options;
       offsets_.assign(offsets, offsets + rows + 1);
       columns_.assign(columns, columns + offsets_.back());
@@ -76,13 +74,9 @@ class System {
     for (std::size_t k = 0; k < places_.size(); ++k) entries[places_[k]] = values[k];
     const auto blocks = static_cast<std::int64_t>(block_columns_.size());
     const heddle_view view = view_of(entries.data(), blocks, HEDDLE_ROW_MAJOR);
-    if (is_new) {
-      make_objects(view);
-    } else {
-      check(heddle_operator_update_values(own_.matrix.get(), &view));
-      check(heddle_preconditioner_update(own_.preconditioner.get(), nullptr));
-    }
-    return is_new;
+    if (!is_new && update(view)) return false;
+    make_objects(view);
+    return true;
   }
 
   std::int64_t rows() const { return static_cast<std::int64_t>(offsets_.size()) - 1; }
@@ -99,6 +93,7 @@ class System {
 
   /// z = M^-1 r, or M^-T r.
   void apply(const heddle_view& r, const heddle_view& z, bool transposed = false) const {
+    check_made();
     const auto call =
         transposed ? heddle_preconditioner_apply_adjoint : heddle_preconditioner_apply;
     check(call(own_.preconditioner.get(), &r, &z, nullptr));
@@ -115,24 +110,20 @@ class System {
     return r;
   }
 
-  /// Solves A x = b, or A^T x = b, from the guess in x.
-  Solved solve(const heddle_view& b, const heddle_view& x, Goal goal, bool transposed = false) {
-    Objects& with = objects(transposed);
-    const auto* const guess = static_cast<const double*>(x.data);
-    const bool has_guess = std::any_of(guess, guess + rows(), [](double u) { return u != 0; });
-    double initial_norm = 0;
-    if (has_guess) {  // Heddle's own tolerance is relative to |b|
-      const auto r = residual(b, x, transposed);
-      initial_norm = std::sqrt(std::inner_product(r.begin(), r.end(), r.begin(), 0.0));
-      goal.absolute = std::max(goal.absolute, goal.relative * initial_norm);
-      goal.relative = 0;
+  /// Solves A x = b, or A^T x = b, from the guess in x: for what is added to it, since Heddle's own
+  /// tolerance is relative to the right-hand side.
+  Solved solve(const heddle_view& b, const heddle_view& x, const Goal& goal,
+               bool transposed = false) {
+    auto* const guess = static_cast<double*>(x.data);
+    if (std::all_of(guess, guess + rows(), [](double u) { return u == 0; })) {
+      return solve_from_zero(b, x, goal, transposed);
     }
-    if (!with.solver || goal.members() != with.goal.members()) make_solver(with, goal);
-    heddle_report report{};
-    report.struct_size = sizeof report;
-    check(heddle_solver_solve(with.solver.get(), &b, &x, &report));
-    return {report.outcome, report.iterations, has_guess ? initial_norm : report.baseline_norm,
-            report.residual_norm};
+    const std::vector<double> r = residual(b, x, transposed);
+    std::vector<double> added(r.size());
+    const Solved solved =
+        solve_from_zero(field(r.data(), rows()), field(added.data(), rows()), goal, transposed);
+    for (std::size_t i = 0; i < added.size(); ++i) guess[i] += added[i];
+    return solved;
   }
 
  private:
@@ -142,6 +133,8 @@ class System {
   };
   template <class T, void (*destroy)(T**)>
   using Owned = std::unique_ptr<T, Destroy<T, destroy>>;
+
+  using Choice = std::pair<std::string, std::string>;  // a preconditioner and a method
 
   /// Made of A, or of its adjoint.
   struct Objects {
@@ -157,11 +150,37 @@ class System {
     heddle_message(context_.get(), message.data(), message.size() + 1);
     throw std::runtime_error("heddle: " + message);
   }
+  void check_made() const {
+    if (!own_.preconditioner) throw std::runtime_error("heddle: it has no matrix, or one failed");
+  }
   template <class T, class Create>
   void make(T& owned, const Create& create) const {
     typename T::pointer made = nullptr;
     check(create(&made));
     owned.reset(made);
+  }
+
+  /// Takes new values. False if everything must be made anew.
+  bool update(const heddle_view& values) {
+    Objects renewed = std::move(own_);  // gone, if something fails half-way
+    own_ = {};
+    const heddle_status status = heddle_operator_update_values(renewed.matrix.get(), &values);
+    if (status == HEDDLE_ERROR_UNSUPPORTED) return false;  // a tree
+    check(status);
+    if (choice_for(values, renewed.matrix.get()) != choice_) return false;
+    check(heddle_preconditioner_update(renewed.preconditioner.get(), nullptr));
+    own_ = std::move(renewed);
+    return true;
+  }
+
+  Solved solve_from_zero(const heddle_view& b, const heddle_view& x, const Goal& goal,
+                         bool transposed) {
+    Objects& with = objects(transposed);
+    if (!with.solver || goal.members() != with.goal.members()) make_solver(with, goal);
+    heddle_report report{};
+    report.struct_size = sizeof report;
+    check(heddle_solver_solve(with.solver.get(), &b, &x, &report));
+    return {report.outcome, report.iterations, report.baseline_norm, report.residual_norm};
   }
 
   /// HEDDLE_NUMBERS for blocks that heddle.h does not have.
@@ -226,6 +245,8 @@ class System {
     for (const auto& [name, value] : options_.settings) {
       check(heddle_settings_set(settings_.get(), name.c_str(), value.c_str()));
     }
+  }
+  void use_candidates() {
     std::vector<heddle_view> candidates;
     for (const auto& given : options_.candidates) {
       candidates.push_back(field(given.data(), static_cast<std::int64_t>(given.size())));
@@ -242,7 +263,7 @@ class System {
     check(heddle_settings_use_coordinates(settings_.get(), points_.data()));
   }
 
-  void make_objects(const heddle_view& values) {
+  auto matrix_of(const heddle_view& values) const {
     heddle_pattern pattern{};
     pattern.struct_size = sizeof pattern;
     pattern.rows = pattern.columns = rows() / options_.components;
@@ -254,23 +275,42 @@ class System {
     make(matrix, [&](heddle_matrix** made) {
       return heddle_matrix_from_csr(context_.get(), &pattern, &values, made);
     });
+    return matrix;
+  }
+
+  /// What the options leave open is chosen for the values.
+  Choice choice_for(const heddle_view& values, const heddle_operator* A) const {
+    Choice choice{options_.preconditioner, options_.method};
+    auto& [text, method] = choice;
+    if (!text.empty() && !method.empty()) return choice;
+    const auto matrix = matrix_of(values);
+    const auto chosen = [&](const char* preconditioner) -> std::string {
+      const char* name = nullptr;
+      check(heddle_choose_method(matrix.get(), A, preconditioner, &name));
+      return name;
+    };
+    if (text.empty()) text = chosen("none") == "cg" ? "multigrid" : "auto";
+    if (method.empty()) method = chosen(text.c_str());
+    return choice;
+  }
+
+  void make_objects(const heddle_view& values) {
+    own_ = {};
+    adjoint_ = {};
     make_settings();
+    const auto matrix = matrix_of(values);
     make(own_.matrix, [&](heddle_operator** made) {
       return heddle_operator_create(matrix.get(), settings_.get(), made);
     });
-    const auto chosen = [&](const char* preconditioner) -> std::string {
-      const char* method = nullptr;
-      check(heddle_choose_method(matrix.get(), own_.matrix.get(), preconditioner, &method));
-      return method;
-    };
-    text_ = options_.preconditioner;
-    if (text_.empty()) text_ = chosen("none") == "cg" ? "multigrid" : "auto";
-    method_ = options_.method.empty() ? chosen(text_.c_str()) : options_.method;
+    choice_ = choice_for(values, own_.matrix.get());
+    // The library refuses them for a text that has no use for them.
+    if (!options_.preconditioner.empty() || choice_.first == "multigrid") use_candidates();
     make_preconditioner(own_);
   }
   void make_preconditioner(Objects& with) const {
     make(with.preconditioner, [&](heddle_preconditioner** made) {
-      return heddle_preconditioner_create(with.matrix.get(), text_.c_str(), settings_.get(), made);
+      return heddle_preconditioner_create(with.matrix.get(), choice_.first.c_str(), settings_.get(),
+                                          made);
     });
   }
 
@@ -278,19 +318,20 @@ class System {
     const auto set = [&](const char* name, double value) {
       check(heddle_settings_set_number(settings_.get(), name, value));
     };
-    set("tolerance", goal.relative);
+    set("tolerance", std::min(goal.relative, 1 - 1e-15));
     set("absolute_tolerance", goal.absolute);
     set("max_iterations", static_cast<double>(goal.iterations));
     make(with.solver, [&](heddle_solver** made) {
-      return heddle_solver_create(with.matrix.get(), method_.c_str(), with.preconditioner.get(),
-                                  settings_.get(), made);
+      return heddle_solver_create(with.matrix.get(), choice_.second.c_str(),
+                                  with.preconditioner.get(), settings_.get(), made);
     });
     with.goal = goal;
   }
 
   /// The methods for symmetric matrices solve with the transpose as with the matrix.
   Objects& objects(bool transposed) {
-    if (!transposed || method_ == "cg" || method_ == "minres") return own_;
+    check_made();
+    if (!transposed || choice_.second == "cg" || choice_.second == "minres") return own_;
     if (!adjoint_.preconditioner) {
       make(adjoint_.matrix, [&](heddle_operator** made) {
         return heddle_operator_adjoint(own_.matrix.get(), made);
@@ -303,7 +344,7 @@ class System {
   Owned<heddle_context, heddle_context_destroy> context_;
   Owned<heddle_settings, heddle_settings_destroy> settings_;
   Options options_;
-  std::string text_, method_;
+  Choice choice_;
   std::vector<double> points_;  // node by node; the settings refer to it
   std::vector<std::int64_t> offsets_ = {0}, columns_;
   std::vector<std::int64_t> block_offsets_, block_columns_, places_;
