@@ -15,6 +15,7 @@ from ._errors import SizeError, UsageError
 from ._functions import OnGpu, calling, matvec_of
 from ._gpu import empty_like, on_gpu, place_of, stream_number
 from ._instead import refuse_no_system
+from ._matrix import Matrix
 from ._planned import operator_for
 from ._settings import Taken
 
@@ -60,6 +61,8 @@ def preconditioner(
     operator, base, entry, dtype, generation = operator_for(
         A, "cg", by_use.get("storage", {}), None)  # fmt: skip
     refuse_no_system((operator.rows, operator.columns), entry)
+    if text == "auto" and isinstance(base, Matrix):
+        text = _heddle.choose_preconditioner(base._own)[0]
     of_multigrid = _heddle.Settings(by_use.get("multigrid", {}))
     use_arrays(of_multigrid, operator.rows, entry, dtype, coordinates, candidates)
     own = _heddle.Preconditioner.named(operator, text, of_multigrid)
@@ -126,7 +129,8 @@ class Preconditioner:
     def update(self, *, stream: Any = None) -> None:
         """Takes the matrix's new values, after ``A.update_values``. On a GPU in the order of
         ``stream``, by default Heddle's own; while that is captured only for jacobi, fsai, isai,
-        neumann and multigrid in full precision. A tree takes no new values."""
+        neumann, and multigrid whose levels the GPU makes, in full precision, which then keeps its
+        estimates of eigenvalues. A tree takes no new values."""
         if self._generation is not None and self._generation != self._matrix._generation:
             raise UsageError("the matrix has new values, which a tree cannot take: remake M")
         self._own.update(0 if stream is None else stream_number(stream, None))

@@ -528,6 +528,7 @@ class Solver:
         """The library's solver. Raises ``UnsupportedError`` for ranks, which have no queue."""
         if isinstance(self._base, OnRanks):
             raise UnsupportedError("a solver on ranks enqueues nothing: solve returns the result")
+        self._is_free = False  # graphs of the caller's hold what another method would destroy
         return self._own
 
     def _places_of(self, b: Any, x: Any, stream: int) -> tuple[Any, Any]:

@@ -126,8 +126,9 @@ class Preconditioner(LinearOperator):
 
     def update(self) -> None:
         """Takes the values that A has now, for the same pattern. Multigrid keeps its aggregates.
-        While Warp captures only for jacobi, fsai, isai, neumann and multigrid in full
-        precision; else it may wait for the GPU."""
+        While Warp captures only for jacobi, fsai, isai, neumann, and multigrid whose levels the GPU
+        makes, in full precision, which then keeps its estimates of eigenvalues; else it may wait
+        for the GPU."""
         self._entries.update()
         if self.device.is_cpu:
             self._own.update()
@@ -187,7 +188,6 @@ class Solver:
         self._entries.follow_with(self._own._base)
         self.A = A
         self._last: tuple[wp.array, Result | None] | None = None
-        self._renewed: Any = None
         self._renew()
 
     def update(self) -> None:
@@ -198,12 +198,11 @@ class Solver:
         self._renew()
 
     def _renew(self) -> None:
-        """Renews the preconditioner within a capture; else the next solve does. The first call
+        """Renews the preconditioner on a GPU, where a captured solve does not. The first call
         allocates."""
         M, device = getattr(self._own, "_M", None), self.A.device
-        if device.is_cuda and M is not None and (device.is_capturing or M is not self._renewed):
+        if device.is_cuda and M is not None:
             M.update(stream_number(wp.get_stream(device), None))
-            self._renewed = M
 
     def solve(self, b: wp.array, x: wp.array, *, callback: Callback | None = None) -> Result:
         """Solves A x = b from the guess in x, and returns when x is ready."""
@@ -269,7 +268,7 @@ class _Entries:
         if A.device.is_capturing:
             raise UsageError("this waits for the GPU, which a capture does not: call it before")
         self.matrix = matrix(A)
-        self._lie_at = _addresses(A)
+        self._arrays = _arrays_of(A)
         self._find_places(_pattern_of(A)[2])
 
     def follow_with(self, operator: Any) -> None:
@@ -290,14 +289,16 @@ class _Entries:
         values, count = self.A.values, self.matrix.nnz
         if count == 0:
             return
+        caller = wp.get_stream(self._device) if self._device.is_cuda else None
         if self._places is not None:
+            if caller and not self._device.is_capturing:
+                caller.wait_stream(self._stream)  # which may read what was packed last
             inputs = [values, self._places_there, self._packed]
             wp.launch(_gather, dim=count, inputs=inputs, device=self._device)
             values = self._packed
         values = _flat(values, count)
-        if self._device.is_cpu:
+        if caller is None:
             return self.matrix.update_values(values.numpy())
-        caller = wp.get_stream(self._device)
         try:
             self._operator.update_values_at((values.ptr, True), count, stream_number(caller, None))
         finally:  # before A's values are written again, and before a capture ends
@@ -308,8 +309,9 @@ class _Entries:
     def _check_pattern(self) -> None:
         """Raises ``UsageError`` for another pattern. On a GPU an equal one is assumed where A has
         the same arrays: looking would wait."""
-        A, lie_at = self.A, _addresses(self.A)
-        if self._device.is_cuda and lie_at == self._lie_at:
+        A, arrays = self.A, _arrays_of(self.A)
+        is_same = all(one is other for one, other in zip(arrays, self._arrays, strict=True))
+        if self._device.is_cuda and is_same:
             return
         if self._device.is_capturing:
             raise UsageError("A has other arrays than before: call update once before the capture")
@@ -322,7 +324,7 @@ class _Entries:
             or not np.array_equal(columns, mine.indices)
         ):
             raise UsageError("A has another pattern than when this was made: make another for it")
-        self._lie_at = lie_at
+        self._arrays = arrays
         if places is None or not np.array_equal(places, self._places):
             self._find_places(places)
 
@@ -389,9 +391,8 @@ def _pattern_of(A: BsrMatrix) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any] 
     return packed, columns[places], places
 
 
-def _addresses(A: BsrMatrix) -> tuple[Any, ...]:
-    arrays = A.offsets, A.columns, getattr(A, "row_counts", None)
-    return A.nrow, A.ncol, A.dtype, *(array and array.ptr for array in arrays)
+def _arrays_of(A: BsrMatrix) -> tuple[Any, ...]:
+    return A.offsets, A.columns, getattr(A, "row_counts", None)
 
 
 def _settings_for(A: BsrMatrix, settings: dict[str, Any]) -> dict[str, Any]:
