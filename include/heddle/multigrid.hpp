@@ -138,9 +138,10 @@ class HEDDLE_EXPORT Multigrid final : public Preconditioner<S> {
   bool is_constant() const override;
   bool is_symmetric() const override;
   bool is_capturable() const override;
-  /// True on a GPU after a set-up there, for `level_precision` own: values of all levels are then
-  /// queued work. It keeps the estimates of eigenvalues, and checks neither that the new values are
-  /// Hermitian nor that the estimates still bound them: solves that follow show if they do not.
+  /// True on a GPU after a set-up there, for `level_precision` own, if the coarsest level left no
+  /// doubts: values of all levels are then queued work. It keeps the estimates of eigenvalues, and
+  /// does not check that the new values are finite, Hermitian and definite, nor that the estimates
+  /// still bound them: solves that follow show if they do not.
   bool can_queue_refresh() const override;
   void queue_refresh(Index* singular_row, const Stream& stream) override;
   long long bytes_of_application() const override;

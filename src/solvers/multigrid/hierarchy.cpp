@@ -181,6 +181,7 @@ void Hierarchy<S>::refresh() {
   if (!is_refreshed_on_gpu_) {
     begin = std::chrono::steady_clock::now();
     setup_.compute(nullptr);
+    if constexpr (has_cuda) on_gpu_.take_reach();
   }
   finish(begin);
 }

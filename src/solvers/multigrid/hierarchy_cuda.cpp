@@ -264,6 +264,10 @@ bool HierarchyOnGpu<S>::refresh() {
 }
 
 template <class S>
+void HierarchyOnGpu<S>::take_reach() {
+  if (values_) values_->take_reach();
+}
+template <class S>
 bool HierarchyOnGpu<S>::can_queue() const {
   return values_ && solves_coarsest_ && values_->has_reach();
 }

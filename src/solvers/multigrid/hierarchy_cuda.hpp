@@ -24,6 +24,8 @@ class HierarchyOnGpu {
   bool set_up(const SlicedOperator<T>& source, std::span<const FieldView<const T>> candidates);
   /// False if the CPU has to compute all new values, or to report what is wrong.
   bool refresh();
+  /// Takes the estimates of values that the CPU computed, which a captured `queue` cannot.
+  void take_reach();
   /// True if `queue` needs nothing of the host: the last values left the coarsest level to the GPU.
   bool can_queue() const;
   /// Queues all new values on the matrix's stream, which may be captured.
