@@ -180,8 +180,7 @@ heddle_status heddle_solver_wait(heddle_solver* solver, heddle_report* report) {
     refuse_block(*solver);
     const AtWork here(&solver->at_work, "solver");
     if (!solver->has_enqueued) {
-      throw Error(ErrorKind::usage,
-                  "no solve was enqueued to wait for: enqueue one first");
+      throw Error(ErrorKind::usage, "no solve was enqueued to wait for: enqueue one first");
     }
     const Device device = solver->of->device();
     device.synchronize();
