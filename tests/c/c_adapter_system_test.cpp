@@ -278,7 +278,7 @@ TEST(CAdapterSystem, MeasuresAgainstTheResidualOfTheGuess) {
   EXPECT_GT(near.norm, 1e-7);
 }
 
-/// What is chosen for symmetric values does not suit others of the same pattern.
+/// A choice for symmetric values does not suit others of the same pattern.
 TEST(CAdapterSystem, ChoosesAgainForNewValues) {
   const Lattice lattice(false);
   Rows<int> upwind = lattice.A;

@@ -65,7 +65,7 @@ def apply_inverse(
     return solve_p.bind(*operands, solver=solver, adjoint=adjoint, raises=raises)
 
 
-class _Reference(weakref.ref):
+class _Reference(weakref.ref[Any]):
     """A reference that JAX, too, can refer to weakly."""
 
 
@@ -102,7 +102,7 @@ def _solve_now(*operands: Any, solver: Any, adjoint: bool, raises: bool) -> Any:
         raise UsageError(_elsewhere(own, "a GPU"))
     given, guess, *values = (np.asarray(one) for one in operands)
     x, report = np.array(guess), np.zeros((len(given), _report_numbers), np.int32)
-    own.solve_on_host(*(values or [None]), given, x, report, adjoint, raises)
+    own.solve_on_host(values[0] if values else None, given, x, report, adjoint, raises)
     where = b.sharding if b.committed else None
     return [jax.device_put(x, where), jax.device_put(report, where)]
 

@@ -203,7 +203,8 @@ class _System:
 
     def __init__(self, own: _solvers.Solver) -> None:
         self.own = own
-        self.gpu = None if isinstance(own._base, OnRanks) or own._base.gpu < 0 else own._base
+        is_on_gpu = not isinstance(own._base, OnRanks) and own._base.gpu >= 0
+        self.gpu: Any = own._base if is_on_gpu else None
         self._constants: NDArray[Any] | None = None  # as long as A has them: None
         self._has_others = False  # on the GPU
         self._bytes = math.prod((own.A.shape[0], *_row_shapes[own.A.entry])) * own.dtype.itemsize

@@ -171,6 +171,7 @@ class Solver(lx.AbstractLinearSolver[_State]):
     def compute(self, state: _State, vector: Any, options: dict[str, Any]) -> Any:
         # A^-T b is the conjugate of A^-* conj(b).
         is_conjugate = state.is_conjugated != state.is_transposed
+        b: Any
         b, x0 = (
             None if one is None else ravel_vector(one, structures)[None]
             for one, structures in (

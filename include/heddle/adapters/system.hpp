@@ -278,7 +278,7 @@ class System {
     return matrix;
   }
 
-  /// What the options leave open is chosen for the values.
+  /// The options, and a choice for the values where these leave it open.
   Choice choice_for(const heddle_view& values, const heddle_operator* A) const {
     Choice choice{options_.preconditioner, options_.method};
     auto& [text, method] = choice;
