@@ -395,6 +395,20 @@ def test_nothing_is_kept_after_backward():
     assert not kept
 
 
+def test_tensors_are_sent_to_the_module_that_takes_them():
+    A, b = torch.eye(4).to_sparse_csr(), torch.ones(4)
+    for call in (heddle.Matrix, heddle.Solver, lambda A: heddle.solve(A, b)):
+        with pytest.raises(heddle.UsageError, match=r"heddle.torch.solve\(A, b\) and heddle.torch"):
+            call(A)
+
+
+def test_a_solver_has_the_results_of_its_last_solve():
+    solver = heddle_torch.Solver(2 * torch.eye(4).to_sparse_csr(), "cg")
+    assert solver.results == []
+    solver.solve(torch.ones(4, 3))
+    assert [result.converged for result in solver.results] == [True] * 3
+
+
 def test_heddle_does_not_import_torch():
     program = "import sys, heddle; assert 'torch' not in sys.modules; import heddle.torch"
     subprocess.run([sys.executable, "-c", program], check=True)

@@ -18,6 +18,7 @@ def refuse_no_matrix(A: Any) -> None:
         raise UsageError(f"A is a path: heddle.read({os.fspath(A)!r}) reads a matrix")
     if A is None:
         raise UsageError("A is None, not a matrix of heddle, SciPy or NumPy")
+    refuse_tensor(A)
     if hasattr(A, "solve_all"):
         raise UsageError("A is a heddle.Solver: A.solve(b).x is the solution")
     if hasattr(A, "matvec"):
@@ -31,6 +32,21 @@ def refuse_no_matrix(A: Any) -> None:
             "A is a factorization: give the matrix, and the factorization as preconditioner, as "
             "heddle.cg(matrix, b, M=A.solve) or heddle.solve(matrix, b, preconditioner=A.solve)"
         )
+
+
+def refuse_tensor(A: Any) -> None:
+    """Raises ``UsageError`` for matrices of packages for which a module here has solves."""
+    whose = type(A).__module__
+    if whose.split(".")[0] == "torch":
+        module, what = "torch", "a tensor of PyTorch"
+    elif whose.startswith("jax.experimental.sparse"):
+        module, what = "jax", "a matrix of JAX"
+    else:
+        return
+    raise UsageError(
+        f"A is {what}: heddle.{module}.solve(A, b) and heddle.{module}.Solver(A) take it, after "
+        f"import heddle.{module}"
+    )
 
 
 def refuse_no_system(shape: tuple[int, int], entry: str) -> None:

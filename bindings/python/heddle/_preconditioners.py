@@ -195,7 +195,8 @@ def _how_to_block(points: Any) -> str:
     size = points.shape[1] if points.ndim == 2 and points.shape[1] in (2, 3) else 3
     return (
         f": blocks of {size} x {size} numbers are the entries of A.tobsr(({size}, {size})), A being "
-        f"a SciPy sparse matrix, or of heddle.fold(A, 'block{size}')"
+        f"a SciPy sparse matrix, of heddle.fold(A, 'block{size}'), or of the tensor "
+        f"A.to_sparse_coo().to_sparse_bsr(({size}, {size})) of PyTorch"
     )
 
 

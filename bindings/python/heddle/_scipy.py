@@ -18,7 +18,7 @@ from ._callbacks import takes_one_argument, type_of, watching
 from ._errors import UsageError
 from ._functions import is_operator, matvec_of, operator_of
 from ._gpu import device_of, dtype_of_array, empty_like, gpu_array, on_gpu, package_of
-from ._instead import refuse_no_matrix, refuse_no_numbers, refuse_no_object
+from ._instead import refuse_no_matrix, refuse_no_numbers, refuse_no_object, refuse_tensor
 from ._matrix import Adjoint, Matrix
 from ._places import check_places
 from ._result import Result
@@ -74,6 +74,7 @@ def _promoted(A: Any, b: ArrayLike, *least: Any) -> Any:
         wanted = np.result_type(getattr(A, "dtype", None) or np.float64, dtype_of_b, *least)
         maps = {name: getattr(A, name) for name in ("matvec", "rmatvec") if hasattr(A, name)}
         return SimpleNamespace(shape=A.shape, dtype=wanted, **maps)
+    refuse_tensor(A)
     if not hasattr(A, "dtype"):
         refuse_no_matrix(A)
         dense = np.asarray(A)

@@ -16,6 +16,7 @@ from ._arrays import _entry_shapes, _row_shapes
 from ._errors import SizeError, UnsupportedError, UsageError
 from ._in_scipy import rows_of
 from ._matrix import Adjoint, Matrix
+from ._result import Result
 from ._right_hand_sides import NotConvergedError, as_given, good, one_after_another
 from ._settings import Taken
 
@@ -101,6 +102,9 @@ class Solver:
         self._arguments = method, preconditioner, settings
         self._own = _solvers.Solver(A, method, preconditioner, **settings)
         self._rows = (A.shape[0], *_row_shapes[A.entry])
+        #: The ``heddle.Result``, without x, of each right-hand side of the last solve that
+        #: converged, a backward's included.
+        self.results: list[Result] = []
         self._mirror: _Mirror | None = None
         # Held from new values to the end of their solve.
         self._lock = threading.RLock()
@@ -139,6 +143,9 @@ class Solver:
             results = own.solve_all(b, x, x0=None if x0 is None else _plain(x0))
             if any(result.status not in good for result in results):
                 raise NotConvergedError(words, results)
+            for result in results:
+                del result.x  # its graph keeps this solver
+            self.results = results
         return x
 
     def _forward(
