@@ -91,7 +91,7 @@ void TaskScheduler::set_trees(Trees trees) {
   }
   Array<unsigned long long> pools(addresses, device_);
   for (std::size_t kind = 0; kind < tasks.size(); ++kind) {
-    if (larger[kind].size() > 0) queues_[kind] = std::move(larger[kind]);
+    if (!larger[kind].empty()) queues_[kind] = std::move(larger[kind]);
   }
   pools_ = std::move(pools);
   root_.clear();

@@ -23,8 +23,9 @@ class Blocks {
         v_(scalars(most), 6, device_),
         c_(most * most * r, 7, device_),
         to_(scalars(most), device_),
-        partials_(static_cast<std::size_t>(cuda::partials_of_block(most * most * r)), device_),
-        results_(most * most * r, device_) {}
+        partials_(static_cast<std::size_t>(cuda::partials_of_block(Offset{most} * most * r)),
+                  device_),
+        results_(static_cast<std::size_t>(most * most * r), device_) {}
 
   void measure_all() {
     sum_products();
@@ -39,13 +40,14 @@ class Blocks {
   template <class U>
   std::vector<FieldView<U>> fields(U* data, int count) const {
     std::vector<FieldView<U>> views;
+    views.reserve(static_cast<std::size_t>(count));
     for (int j = 0; j < count; ++j) views.emplace_back(data + scalars(j), n_, r);
     return views;
   }
 
   /// The Gram matrix of all fields.
   void sum_products() {
-    products_.resize(most * most * r);
+    products_.resize(static_cast<std::size_t>(most * most * r));
     parallel_for(default_threads(), most * most, 1, [&](int at) {
       long double sums[2] = {};
       add_products<R>(u_.host.data() + scalars(at % most), v_.host.data() + scalars(at / most),

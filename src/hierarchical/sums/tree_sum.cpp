@@ -180,6 +180,7 @@ PairedLeaves kept_pairs(const ScheduledTree& A, const ScheduledTree& B, bool tra
 
 NodeView leaf_at(unsigned long long source, const NodeShape& shape) {
   const device::TreeLeaf leaf{source, 0, 0};
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): sources are numbers that records carry
   return {reinterpret_cast<const unsigned char*>(leaf.address()), leaf.kind(), shape};
 }
 

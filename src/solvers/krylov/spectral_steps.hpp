@@ -78,7 +78,7 @@ class SpectralSteps {
   /// Copies the given values to the device, for `enqueue`.
   void copy_to_device() {
     if (!inputs_.method.info.takes_interval) return;
-    if (on_device_.size() == 0) on_device_ = Array<double>(copied_.size(), inputs_.device);
+    if (on_device_.empty()) on_device_ = Array<double>(copied_.size(), inputs_.device);
     const std::array<double, device::max_given> given{static_cast<double>(given_[0]),
                                                       static_cast<double>(given_[1])};
     if (given == copied_) return;

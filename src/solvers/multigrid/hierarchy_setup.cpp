@@ -38,7 +38,7 @@ const MultigridOptions& checked(const MultigridOptions& options) {
       options.level_precision != StoredScalar::single) {
     refuse(ErrorKind::usage, "the precision of its levels is that of the matrix, or single");
   }
-  return options;
+  return options;  // NOLINT(bugprone-return-const-ref-from-parameter): a parameter of a constructor
 }
 
 template <class S>
@@ -48,7 +48,7 @@ const SlicedOperator<S>& checked(const SlicedOperator<S>& matrix) {
     refuse(ErrorKind::unsupported,
            "it needs P* A P, and these entries have no adjoint; use jacobi, or none");
   }
-  return matrix;
+  return matrix;  // NOLINT(bugprone-return-const-ref-from-parameter): as above
 }
 
 }  // namespace

@@ -41,7 +41,7 @@ class Smoothers {
 
  private:
   void estimate_largest(Level<S>& level, std::span<const double> scales, bool estimates);
-  void place_numbers(LevelSmoother<S>& smoother);
+  void place_numbers(LevelSmoother<S>& own);
   void smooth_by_norms(Level<S>& level);
   bool smooth_by_colours(Level<S>& level);
   void add_colours(Level<S>& level);

@@ -21,6 +21,7 @@ namespace heddle::detail {
 /// Addresses of a tree's pools in the host's memory.
 inline std::vector<unsigned long long> addresses_of_pools(const Tree& tree) {
   std::vector<unsigned long long> addresses;
+  addresses.reserve(tree.pools.size());
   for (const PoolShare& share : tree.pools) {
     addresses.push_back(share.pool ? reinterpret_cast<unsigned long long>(share.pool->data()) : 0);
   }

@@ -49,6 +49,9 @@ HEDDLE_INLINE unsigned take_number(unsigned* counter) {
 #endif
 }
 
+// Addresses are numbers that tasks carry.
+// NOLINTBEGIN(performance-no-int-to-ptr)
+
 /// The number of entries of the node at an address.
 HEDDLE_INLINE int count_of_node(unsigned long long address) {
 #ifdef __CUDA_ARCH__
@@ -301,5 +304,7 @@ struct TreeProductOperation : TreeOperation {
     }
   }
 };
+
+// NOLINTEND(performance-no-int-to-ptr)
 
 }  // namespace heddle

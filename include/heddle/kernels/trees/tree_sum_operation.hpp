@@ -116,7 +116,7 @@ struct TreeSumOperation : TreeOperation {
   HEDDLE_INLINE int common_by_bits(const NodeView& shorter, const NodeView& longer) const {
     constexpr int bits_of_word = 64;
     unsigned long long marks[256 * 256 / bits_of_word];
-    for (int word = 0; word * bits_of_word < shape.positions(); ++word) marks[word] = 0;
+    for (int word = 0; Offset{word} * bits_of_word < shape.positions(); ++word) marks[word] = 0;
     longer.for_each([&](LocalPlace place, int) {
       const int position = shape.position_of(place);
       marks[position / bits_of_word] |= 1ULL << position % bits_of_word;
