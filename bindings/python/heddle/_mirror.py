@@ -14,7 +14,7 @@ from ._matrix import Matrix
 
 # Two entries that should mirror each other may differ by the rounding of their sums, in units of
 # the largest entry of either row.
-_roundings = 64
+roundings = 64
 
 
 def adjoint_of(values: Any, entry: str) -> Any:
@@ -47,7 +47,7 @@ class Mirror:
         np.maximum.at(largest, self.row, size)
         scale = np.minimum(largest[self.row], largest[self.column])[self._order]
         apart = values[self._order] - adjoint_of(values, self.entry)[self.transposed]
-        limit = _roundings * np.finfo(size.dtype).eps * scale
+        limit = roundings * np.finfo(size.dtype).eps * scale
         return bool((np.abs(apart).reshape(len(values), -1).max(1) <= limit).all())
 
     def adjoint(self, values: Any) -> Any:

@@ -16,15 +16,12 @@ from ._arrays import _entry_shapes, _row_shapes
 from ._errors import SizeError, UnsupportedError, UsageError
 from ._in_scipy import rows_of
 from ._matrix import Adjoint, Matrix
+from ._mirror import roundings
 from ._result import Result
 from ._right_hand_sides import NotConvergedError, as_given, good, one_after_another
 from ._settings import Taken
 
 __all__ = ["NotConvergedError", "Solver", "solve"]
-
-# Two entries that should mirror each other may differ by the rounding of their sums, in units of
-# the largest entry of either row.
-_roundings = 64
 
 
 def solve(
@@ -249,7 +246,7 @@ class _Mirror:
         largest = size.new_zeros(self.shape[0]).scatter_reduce_(0, self.row, size, "amax")
         scale = torch.minimum(largest[self.row], largest[self.column])[self.order]
         apart = (values[self.order] - _adjoint(values, self.entry)[self.transposed]).abs()
-        limit = _roundings * torch.finfo(values.dtype).eps * scale
+        limit = roundings * torch.finfo(values.dtype).eps * scale
         return bool((apart.reshape(len(values), -1).amax(1) <= limit).all())
 
     def solver(self, values: Tensor, arguments: tuple[str, Any, dict[str, Any]]) -> _solvers.Solver:

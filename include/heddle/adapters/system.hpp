@@ -162,8 +162,7 @@ class System {
 
   /// Takes new values. False if everything must be made anew.
   bool update(const heddle_view& values) {
-    Objects renewed = std::move(own_);  // gone, if something fails half-way
-    own_ = {};
+    Objects renewed = std::exchange(own_, {});  // gone, if something fails half-way
     const heddle_status status = heddle_operator_update_values(renewed.matrix.get(), &values);
     if (status == HEDDLE_ERROR_UNSUPPORTED) return false;  // a tree
     check(status);
