@@ -351,11 +351,11 @@ HEDDLE_API heddle_status heddle_preconditioner_apply_adjoint(heddle_precondition
 /* Renews M, and its adjoint if that was made, after `heddle_operator_update_values`; until then, or
  * for M until a solve with it, applications use what was computed from the old values. (chebyshev,
  * neumann, cr, gmres and combinations by `,` also multiply by A, which has the new ones at once.) In
- * the order of `stream`, as above; it may be captured for jacobi, fsai, isai, neumann, multigrid
- * whose levels a GPU makes in full precision (not with gauss-seidel, l1-jacobi or a singular
- * coarsest level), and what is composed of them. Multigrid then keeps its estimates of eigenvalues,
- * and replays do not report values for which no M exists. Nor do they mark the values as new: for a
- * call outside of the graph pass them to `heddle_operator_update_values` again.
+ * the order of `stream`, as above; it may be captured for jacobi, block-jacobi, fsai, isai, neumann,
+ * multigrid whose levels a GPU makes in full precision (not with gauss-seidel, l1-jacobi or a
+ * singular coarsest level), and what is composed of them. Multigrid then keeps its estimates of
+ * eigenvalues, and replays do not report values for which no M exists. Nor do they mark the values
+ * as new: for a call outside of the graph pass them to `heddle_operator_update_values` again.
  * HEDDLE_ERROR_SINGULAR if no M exists. */
 HEDDLE_API heddle_status heddle_preconditioner_update(heddle_preconditioner *preconditioner,
                                                       void *stream);

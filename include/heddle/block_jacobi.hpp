@@ -11,8 +11,8 @@ namespace heddle {
 /// M^-1 is the inverse of A's block diagonal, over the ring of its entries. A block belongs to a
 /// group of consecutive rows of the user's order, has any symmetry, and is stored densely in the
 /// plan of A. M^-1 is Hermitian, or complex symmetric, if the blocks are so to half of their
-/// digits, and positive definite if A is. The host computes the blocks, also for a matrix on a GPU:
-/// `enqueue` does so before it queues the solve.
+/// digits, and positive definite if A is. A GPU computes the blocks of a matrix that it stores, and
+/// renews them in stream order; natural groups are found by the host.
 template <class S>
 class HEDDLE_EXPORT BlockJacobi final : public detail::ApproximateInverse<S> {
  public:

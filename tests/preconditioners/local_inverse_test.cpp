@@ -8,12 +8,14 @@
 #include <cstring>
 #include <map>
 #include <numeric>
+#include <span>
 #include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "heddle/approximate_inverse.hpp"
+#include "heddle/block_jacobi.hpp"
 #include "heddle/operator.hpp"
 #include "solvers/tiles/entry_tiles.hpp"
 #include "support/few_entries.hpp"
@@ -92,22 +94,34 @@ double difference(const std::vector<S>& a, const std::vector<S>& b) {
   return most / largest;
 }
 
-template <bool factor, class Tile, class FromLayout, class ToLayout>
+using device::InversePart;
+
+template <InversePart of, class Tile, class FromLayout, class ToLayout>
 struct PlanOf : Tile {
   using From = FromLayout;
   using To = ToLayout;
-  static constexpr bool is_factor = factor;
+  static constexpr InversePart part = of;
 };
 
 struct Failed {
   Index row[device::row_failures];
 };
 
-/// Values of G or of the inverse, and of G*, as the kernels compute them.
+/// Where a row of the basis is stored.
+std::vector<Index> stored_rows_of(const SlicedPattern& pattern) {
+  std::vector<Index> stored(static_cast<std::size_t>(pattern.rows));
+  for (Index i = 0; i < pattern.rows; ++i) {
+    const Index row = pattern.target.empty() ? i : pattern.target[static_cast<std::size_t>(i)];
+    stored[static_cast<std::size_t>(row)] = i;
+  }
+  return stored;
+}
+
+/// Values of G or of the inverse, and of G*, as the kernels compute them. `groups`: of blocks.
 template <class Plan>
 Failed compute(const detail::SlicedOperator<double>& A, const detail::SlicedOperator<double>& G,
-               const detail::SlicedOperator<double>* second, int lanes, bool backwards,
-               std::vector<typename Plan::To::scalar>& first_values,
+               const detail::SlicedOperator<double>* second, std::span<const Index> groups,
+               int lanes, bool backwards, std::vector<typename Plan::To::scalar>& first_values,
                std::vector<typename Plan::To::scalar>& second_values) {
   using From = typename Plan::From::scalar;
   using To = typename Plan::To::scalar;
@@ -144,29 +158,33 @@ Failed compute(const detail::SlicedOperator<double>& A, const detail::SlicedOper
     a.second_slots = other.slots;
   }
   a.second_slot = second_slot.data();
-  std::vector<Index> stored_row;
-  if (!A.pattern().target.empty()) {
-    stored_row.resize(static_cast<std::size_t>(A.rows()));
-    for (Index i = 0; i < A.rows(); ++i) {
-      stored_row[static_cast<std::size_t>(A.pattern().target[static_cast<std::size_t>(i)])] = i;
-    }
-    a.stored_row = stored_row.data();
-  }
+  const std::vector<Index> stored_row = stored_rows_of(A.pattern());
+  const std::vector<Index> row_of_inverse = stored_rows_of(pattern);
+  if (!A.pattern().target.empty()) a.stored_row = stored_row.data();
+  if (!pattern.target.empty()) a.row_of_inverse = row_of_inverse.data();
   a.user_row = A.row_basis()->user_rows_on(Device::cpu());
+  a.mirror_tolerance = 1e-8;
   std::vector<Index> rows(static_cast<std::size_t>(A.rows()));
   std::iota(rows.begin(), rows.end(), 0);
+  if (!groups.empty()) {
+    rows.clear();
+    for (const Index first : groups.first(groups.size() - 1)) {
+      rows.push_back(row_of_inverse[static_cast<std::size_t>(A.row_basis()->position(first))]);
+    }
+  }
   a.rows = rows.data();
-  a.count = A.rows();
+  a.count = static_cast<Index>(rows.size());
   Failed failed;
   std::fill(std::begin(failed.row), std::end(failed.row), A.rows());
   for (int kind = 0; kind < device::row_failures; ++kind) a.failed[kind] = failed.row + kind;
   a.words = static_cast<int>(
-      device::words_of_system(Plan::is_factor, A.rows(), Plan::size, ring_size(Plan::ring)));
-  for (Index i = 0; i < A.rows() + 1; ++i) {
+      device::words_of_system(Plan::part, A.rows(), Plan::size, ring_size(Plan::ring)));
+  for (Index i = 0; i < a.count + 1; ++i) {
     // The room is exactly what a row needs, so that a sanitizer sees accesses beyond it.
-    const Index length = i == A.rows() ? 0 : device::place_of_row<typename Plan::To>(a.G, i).length;
+    const Index length =
+        i == a.count ? 0 : device::place_of_row<typename Plan::To>(a.G, a.rows[i]).length;
     std::vector<double> words(static_cast<std::size_t>(device::words_of_system(
-                                  Plan::is_factor, length, Plan::size, ring_size(Plan::ring))),
+                                  Plan::part, length, Plan::size, ring_size(Plan::ring))),
                               std::nan(""));
     device::invert_row<Plan>(LanesOfWarp{{lanes, backwards}}, a, i, words.data());
   }
@@ -176,7 +194,8 @@ Failed compute(const detail::SlicedOperator<double>& A, const detail::SlicedOper
 template <class Plan>
 void expect_as_on_cpu(const detail::SlicedOperator<double>& A,
                       const detail::SlicedOperator<double>& first,
-                      const detail::SlicedOperator<double>* second, double digits) {
+                      const detail::SlicedOperator<double>* second, double digits,
+                      std::span<const Index> groups = {}) {
   using To = typename Plan::To::scalar;
   const std::vector<To> expected = values_of<To>(first);
   const std::vector<To> of_second = second != nullptr ? values_of<To>(*second) : std::vector<To>{};
@@ -184,7 +203,7 @@ void expect_as_on_cpu(const detail::SlicedOperator<double>& A,
     for (const bool backwards : {false, true}) {
       std::vector<To> values = expected, second_values = of_second;
       const Failed failed =
-          compute<Plan>(A, first, second, lanes, backwards, values, second_values);
+          compute<Plan>(A, first, second, groups, lanes, backwards, values, second_values);
       for (int kind = 0; kind < device::row_failures; ++kind)
         EXPECT_EQ(failed.row[kind], A.rows()) << kind;
       EXPECT_FALSE(!(difference(values, expected) <= digits)) << difference(values, expected);
@@ -200,7 +219,7 @@ void expect_both(const std::string& plan) {
   SCOPED_TRACE(plan);
   constexpr int K = E::components;
   using From = Layout<stored_scalar_t<E>, K>;
-  using Own = PlanOf<true, Tile, From, From>;
+  using Own = PlanOf<InversePart::factor_row, Tile, From, From>;
   Seed seed(4501);
   const auto matrix = random_positive_definite_matrix<E>(41, 4, seed.generator, 0.8);
   const Operator<E> A(matrix, parse_plan(plan));
@@ -208,14 +227,23 @@ void expect_both(const std::string& plan) {
     const Fsai fsai(A, power);
     expect_as_on_cpu<Own>(A, fsai.factor(), &fsai.adjoint_factor(), 1e-12);
     const Isai isai(A, power);
-    expect_as_on_cpu<PlanOf<false, Tile, From, From>>(A, isai.inverse(), nullptr, 1e-12);
+    expect_as_on_cpu<PlanOf<InversePart::row, Tile, From, From>>(A, isai.inverse(), nullptr, 1e-12);
   }
+  using Block = PlanOf<InversePart::block, Tile, From, From>;
+  for (const int entries : {0, 1, 3}) {
+    const BlockJacobi blocks(A, entries);
+    expect_as_on_cpu<Block>(A, blocks.inverse(), nullptr, 1e-12, blocks.groups());
+  }
+  const Operator<E> skew(random_dominant_matrix<E>({.rows = 41, .columns = 41}, seed.generator),
+                         parse_plan(plan));
+  const BlockJacobi blocks(skew, 3);
+  expect_as_on_cpu<Block>(skew, blocks.inverse(), nullptr, 1e-12, blocks.groups());
   if constexpr (std::is_same_v<stored_scalar_t<E>, double>) {
     using Narrow = Layout<float, K>;
     const Operator<E> mixed(matrix, parse_plan(plan + ",iteration-precision=single"));
     const Fsai fsai(mixed);
-    expect_as_on_cpu<PlanOf<true, Tile, From, Narrow>>(mixed, fsai.factor(), &fsai.adjoint_factor(),
-                                                       2e-7);
+    expect_as_on_cpu<PlanOf<InversePart::factor_row, Tile, From, Narrow>>(
+        mixed, fsai.factor(), &fsai.adjoint_factor(), 2e-7);
   }
 }
 
@@ -284,7 +312,47 @@ TEST(LocalInverse, OfTilesThatAreNotTheirComponents) {
   const Operator<E> A(matrix, parse_plan("C=8,inner=aosoa16,order=rcm"));
   const Isai isai(A, 2);
   using Layout = WidePieces<double, 8>;
-  expect_as_on_cpu<PlanOf<false, DualTile, Layout, Layout>>(A, isai.inverse(), nullptr, 1e-12);
+  expect_as_on_cpu<PlanOf<InversePart::row, DualTile, Layout, Layout>>(A, isai.inverse(), nullptr,
+                                                                       1e-12);
+  const BlockJacobi blocks(A, 3);
+  expect_as_on_cpu<PlanOf<InversePart::block, DualTile, Layout, Layout>>(
+      A, blocks.inverse(), nullptr, 1e-12, blocks.groups());
+}
+
+/// Without a rounding error, whichever the order of elimination.
+TEST(LocalInverse, BlocksKeepTheirSymmetry) {
+  using E = complex<double>;
+  Seed seed(4504);
+  for (const bool is_hermitian : {true, false}) {
+    SCOPED_TRACE(is_hermitian);
+    auto matrix = random_positive_definite_matrix<E>(64, 60, seed.generator, 0.8);
+    const double sign = is_hermitian ? -1 : 1;
+    if (!is_hermitian) {
+      for (Index i = 0; i < matrix.rows(); ++i) {
+        for (Offset at = matrix.offsets()[std::size_t(i)];
+             at < matrix.offsets()[std::size_t(i) + 1]; ++at) {
+          double& imaginary = matrix.values()[std::size_t(2 * at + 1)];
+          if (matrix.column()[std::size_t(at)] < i) imaginary = -imaginary;
+        }
+      }
+    }
+    const Operator<E> A(matrix, parse_plan("CSR"));
+    const BlockJacobi blocks(A, 16);
+    using Layout = Csr<double, 2>;
+    std::vector<double> values = values_of<double>(blocks.inverse()), none;
+    compute<PlanOf<InversePart::block, PlainTile<E>, Layout, Layout>>(
+        A, blocks.inverse(), nullptr, blocks.groups(), 4, false, values, none);
+    for (std::size_t block = 0; block < 4; ++block) {
+      for (std::size_t i = 0; i < 16; ++i) {
+        for (std::size_t j = 0; j < 16; ++j) {
+          const double *const a = values.data() + 2 * (256 * block + 16 * i + j),
+                              *const b = values.data() + 2 * (256 * block + 16 * j + i);
+          EXPECT_EQ(a[0], b[0]);
+          EXPECT_EQ(a[1], sign * b[1]);
+        }
+      }
+    }
+  }
 }
 
 /// Reports the first failing row of each kind, in the user's order.
@@ -307,15 +375,26 @@ TEST(LocalInverse, NamesTheRowsThatFail) {
   using Layout = Slices<double, 1>;
   std::vector<double> first = values_of<double>(fsai.factor()), second = first;
   second.resize(values_of<double>(fsai.adjoint_factor()).size());
-  const Failed failed = compute<PlanOf<true, PlainTile<E>, Layout, Layout>>(
-      A, fsai.factor(), &fsai.adjoint_factor(), 4, false, first, second);
+  const Failed failed = compute<PlanOf<InversePart::factor_row, PlainTile<E>, Layout, Layout>>(
+      A, fsai.factor(), &fsai.adjoint_factor(), {}, 4, false, first, second);
   EXPECT_EQ(failed.row[device::row_is_singular], 31);
   for (double& value : matrix.values()) value = 0;
   A.update_values(matrix);
   std::vector<double> inverse = values_of<double>(isai.inverse()), none;
-  const Failed general = compute<PlanOf<false, PlainTile<E>, Layout, Layout>>(
-      A, isai.inverse(), nullptr, 8, true, inverse, none);
+  const Failed general = compute<PlanOf<InversePart::row, PlainTile<E>, Layout, Layout>>(
+      A, isai.inverse(), nullptr, {}, 8, true, inverse, none);
   EXPECT_EQ(general.row[device::row_is_singular], 0);
+  auto singular = random_positive_definite_matrix<E>(60, 4, seed.generator, 0.8);
+  Operator<E> of_blocks(singular, parse_plan("order=rcm,C=4,sigma=16"));
+  const BlockJacobi blocks(of_blocks, 7);
+  for (Offset at = singular.offsets()[38]; at < singular.offsets()[39]; ++at) {
+    singular.values()[std::size_t(at)] = 0;
+  }
+  of_blocks.update_values(singular);
+  inverse = values_of<double>(blocks.inverse());
+  const Failed of_block = compute<PlanOf<InversePart::block, PlainTile<E>, Layout, Layout>>(
+      of_blocks, blocks.inverse(), nullptr, blocks.groups(), 8, true, inverse, none);
+  EXPECT_EQ(of_block.row[device::row_is_singular], 35);  // the first of its block
 }
 
 }  // namespace

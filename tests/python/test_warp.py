@@ -484,7 +484,7 @@ def test_captures_on_the_gpu_name_what_they_cannot_hold():
     S, _ = lattice(5)
     A = in_warp(S, device="cuda:0")
     b, x = (field(np.ones(S.shape[0]), 3, device="cuda:0") for _ in range(2))
-    M = heddle_warp.preconditioner(A, "block-jacobi:2")
+    M = heddle_warp.preconditioner(A, "multigrid:1:v:gauss-seidel")
     M.apply(b, x)
     solver = heddle_warp.Solver(A, "cg")
     with wp.ScopedCapture(device="cuda:0"):

@@ -52,9 +52,10 @@ TEST(InverseProgram, CompilesForEveryTileTeamAndLayout) {
     const Index lanes = layout.lanes == Layout::all_rows ? 1000 : layout.lanes;
     const cuda::StoredMatrix matrix{layout, lanes, i % 4 == 0 ? 4 : 8};
     const cuda::StoredMatrix inverse{layout, lanes, i % 4 < 2 ? 4 : 8};
-    for (const bool is_factor : {true, false}) {
-      sources.push_back(cuda::inverse_source({tiles[i / 6], is_factor, matrix, inverse},
-                                             teams[(i + i / 6 + is_factor) % 6]));
+    for (const int part : {0, 1, 2}) {
+      sources.push_back(cuda::inverse_source(
+          {tiles[i / 6], static_cast<device::InversePart>(part), matrix, inverse},
+          teams[(i + i / 6 + static_cast<std::size_t>(part)) % 6]));
     }
   }
   try {

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <string>
+#include <vector>
 
 #include "heddle/config.hpp"
 #include "heddle/device.hpp"
@@ -21,6 +22,7 @@ extern "C" int cudaStreamDestroy(CUstream_st* stream);
 extern "C" int cudaStreamBeginCapture(CUstream_st* stream, int mode);
 extern "C" int cudaStreamEndCapture(CUstream_st* stream, CUgraph_st** graph);
 extern "C" int cudaGraphGetNodes(CUgraph_st* graph, CUgraphNode_st** nodes, std::size_t* count);
+extern "C" int cudaGraphNodeGetType(CUgraphNode_st* node, int* type);
 extern "C" int cudaGraphInstantiate(CUgraphExec_st** executable, CUgraph_st* graph,
                                     unsigned long long flags);
 extern "C" int cudaGraphLaunch(CUgraphExec_st* executable, CUstream_st* stream);
@@ -78,6 +80,22 @@ class OwnGraph {
       EXPECT_EQ(cudaGraphGetNodes(graph_, nullptr, &count), 0);
     }
     return count;
+  }
+  /// The number of functions of the host among them, outside of loops.
+  std::size_t calls_of_host() const {
+    std::size_t calls = 0;
+    if constexpr (has_cuda) {
+      constexpr int of_host = 3;  // cudaGraphNodeTypeHost
+      std::size_t count = nodes();
+      std::vector<CUgraphNode_st*> all(count);
+      EXPECT_EQ(cudaGraphGetNodes(graph_, all.data(), &count), 0);
+      for (CUgraphNode_st* const node : all) {
+        int type = 0;
+        EXPECT_EQ(cudaGraphNodeGetType(node, &type), 0);
+        calls += type == of_host ? 1 : 0;
+      }
+    }
+    return calls;
   }
   void launch(CUstream_st* stream) const {
     ASSERT_NE(executable_, nullptr);

@@ -128,9 +128,9 @@ class Preconditioner:
 
     def update(self, *, stream: Any = None) -> None:
         """Takes the matrix's new values, after ``A.update_values``. On a GPU in the order of
-        ``stream``, by default Heddle's own; while that is captured only for jacobi, fsai, isai,
-        neumann, and multigrid whose levels the GPU makes, in full precision, which then keeps its
-        estimates of eigenvalues. A tree takes no new values."""
+        ``stream``, by default Heddle's own; while that is captured only for jacobi, block-jacobi,
+        fsai, isai, neumann, and multigrid whose levels the GPU makes, in full precision, which then
+        keeps its estimates of eigenvalues. A tree takes no new values."""
         if self._generation is not None and self._generation != self._matrix._generation:
             raise UsageError("the matrix has new values, which a tree cannot take: remake M")
         self._own.update(0 if stream is None else stream_number(stream, None))

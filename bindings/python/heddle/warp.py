@@ -126,9 +126,9 @@ class Preconditioner(LinearOperator):
 
     def update(self) -> None:
         """Takes the values that A has now, for the same pattern. Multigrid keeps its aggregates.
-        While Warp captures only for jacobi, fsai, isai, neumann, and multigrid whose levels the GPU
-        makes, in full precision, which then keeps its estimates of eigenvalues; else it may wait
-        for the GPU."""
+        While Warp captures only for jacobi, block-jacobi, fsai, isai, neumann, and multigrid whose
+        levels the GPU makes, in full precision, which then keeps its estimates of eigenvalues; else
+        it may wait for the GPU."""
         self._entries.update()
         if self.device.is_cpu:
             self._own.update()

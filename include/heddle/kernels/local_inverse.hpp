@@ -1,5 +1,5 @@
-// A row of an approximate inverse by a team of lanes: its dense system is gathered from the
-// matrix's sliced storage, solved, and stored into that of the inverse.
+// A row of an approximate inverse, or a block of block Jacobi's, by a team of lanes: its dense
+// system is gathered from the matrix's sliced storage, solved, and stored into that of the inverse.
 #pragma once
 
 #include "heddle/kernels/local_systems.hpp"
@@ -21,7 +21,7 @@ inline constexpr int loads_together = 4;
 
 // `Plan` below is a struct of constants that the host writes into the program:
 //   From, To: layouts of the matrix and of the inverse, see stored_layout.hpp;
-//   is_factor, size, ring: the form and the tile of an entry;
+//   part, size, ring: the part of the inverse and the tile of an entry;
 //   component_of(t), sign_of(t): number t of a tile as a component with a sign, and
 //   number_of(k), sign_of_component(k) the way back;
 //   is_plain: a tile is the entry's components, one by one.
@@ -105,7 +105,7 @@ HEDDLE_INLINE void find_tiles(const Team& team, const Arguments& a, const Memory
         }
         HEDDLE_UNROLL for (int u = 0; u < loads_together; ++u) {
           const int j = entry_at(m, a.user_row == nullptr, column[u]);
-          if (Plan::is_factor) {
+          if (Memory::is_factor) {
             if (j >= i) m.slot[Memory::triangle(j, i)] = slot[u];
           } else if (j >= 0) {
             m.slot[Offset(i) * n + j] = slot[u];
@@ -140,7 +140,7 @@ HEDDLE_INLINE void fill_matrix(const Team& team, const Arguments& a, const Memor
         if (at >= all) continue;
         const int tile = at / numbers, t = at % numbers;
         const int i = t / r / V, j = t / r % V, p = t % r;
-        if constexpr (Plan::is_factor) {
+        if constexpr (Memory::is_factor) {
           // Tiles above the diagonal become their adjoints below it.
           m.matrix[Offset(tile) * numbers + (j * V + i) * r + p] = p > 0 ? -value[u] : value[u];
         } else {
@@ -171,24 +171,26 @@ HEDDLE_INLINE bool agrees(const double* result, int b, int t, bool is_adjoint, d
   return absolute(number_of_result<Plan>(result, b, t, is_adjoint) - expected) <= tolerance;
 }
 
+/// Stores a row's tiles as entries; none for a place without a row.
 template <class Plan, class Team, class Arguments, class Memory>
 HEDDLE_INLINE void store_row(const Team& team, const Arguments& a, const RowPlace& place,
                              const double* result, const Memory& m) {
   constexpr int V = Plan::size, numbers = V * V * ring_size(Plan::ring);
   constexpr int K = Plan::To::components;
+  const int entries = place.length;
   const auto put = [&](auto* values, Offset at, double value) {
     values[at] = static_cast<typename Plan::To::scalar>(value);
     const double stored = static_cast<double>(values[at]);
     if (!is_finite(stored)) m.failed[is_finite(value) ? row_overflows : row_is_singular] = 1;
   };
   team.each([&](int lane) {
-    for (int at = lane; at < m.entries * K; at += team.lanes) {
+    for (int at = lane; at < entries * K; at += team.lanes) {
       const int b = at / K, k = at % K, t = Plan::number_of(k);
       const double sign = Plan::sign_of_component(k);
       const Offset slot = place.template slot<typename Plan::To>(a.G, m.entry[b]);
       put(a.first, scalar_at<typename Plan::To>(a.G, slot, k),
           sign * number_of_result<Plan>(result, b, t, false));
-      if constexpr (Plan::is_factor) {
+      if constexpr (Memory::is_factor) {
         Matrix<typename Plan::To::scalar> second = a.G;
         second.slots = a.second_slots;
         put(a.second, scalar_at<typename Plan::To>(second, a.second_slot[slot], k),
@@ -198,15 +200,15 @@ HEDDLE_INLINE void store_row(const Team& team, const Arguments& a, const RowPlac
     if constexpr (!Plan::is_plain) {
       // A tile that is zero except for rounding has the rounding errors of the row's other tiles.
       double largest = 0;
-      for (int at = 0; at < m.entries * numbers; ++at) {
+      for (int at = 0; at < entries * numbers; ++at) {
         const double size = absolute(result[at]);
         largest = size > largest ? size : largest;
       }
       const double tolerance = 1.4901161193847656e-08 * largest;
-      for (int at = lane; at < m.entries * numbers; at += team.lanes) {
+      for (int at = lane; at < entries * numbers; at += team.lanes) {
         const int b = at / numbers, t = at % numbers;
         bool is_entry = agrees<Plan>(result, b, t, false, tolerance);
-        if constexpr (Plan::is_factor) {
+        if constexpr (Memory::is_factor) {
           is_entry = is_entry && agrees<Plan>(result, b, t, true, tolerance);
         }
         if (!is_entry) m.failed[row_is_no_entry] = 1;
@@ -215,36 +217,73 @@ HEDDLE_INLINE void store_row(const Team& team, const Arguments& a, const RowPlac
   });
 }
 
-/// Inverts row number `of` of `a.rows`, in a workspace of `a.words` words. A number beyond the rows
-/// only takes part in the team's phases.
+/// Reports the failures of the row at `own` in the basis, and forgets them. A block without inverse
+/// is named by its first row.
+template <class Team, class Arguments, class Memory>
+HEDDLE_INLINE void report_row(const Team& team, const Arguments& a, Index first, Index own,
+                              const Memory& m) {
+  team.each([&](int lane) {
+    for (int kind = lane; kind < row_failures && own >= 0; kind += team.lanes) {
+      if (m.failed[kind] == 0) continue;
+      m.failed[kind] = 0;
+      const Index row = kind == row_is_singular ? first : own;
+      lower_to(a.failed[kind], a.user_row != nullptr ? a.user_row[row] : row);
+    }
+  });
+}
+
+/// Stores the rows of a block one after another: each becomes a row of tiles in `m.result`.
+template <class Plan, class Team, class Arguments, class Memory>
+HEDDLE_INLINE void store_block(const Team& team, const Arguments& a, Index first, const Memory& m) {
+  constexpr int V = Plan::size, r = ring_size(Plan::ring);
+  const int n = m.numbers(), most = team.most(m.entries);
+  for (int row = 0; row < most; ++row) {
+    const bool is_row = row < m.entries;
+    const Index own = is_row ? m.position[row] : -1;
+    team.each([&](int lane) {
+      for (int at = lane; at < V * n && is_row; at += team.lanes) {
+        const int c = at / n, j = at % n;
+        stored(loaded<Plan::ring>(m.number_at(row * V + c, j)),
+               m.result + (Offset(j / V) * V * V + c * V + j % V) * r);
+      }
+    });
+    RowPlace place{};
+    if (is_row) {
+      place = place_of_row<typename Plan::To>(
+          a.G, a.row_of_inverse != nullptr ? a.row_of_inverse[own] : own);
+    }
+    store_row<Plan>(team, a, place, m.result, m);
+    report_row(team, a, first, own, m);
+  }
+}
+
+/// Inverts row number `of` of `a.rows`, or the block that begins with it, in a workspace of
+/// `a.words` words. A number beyond the rows only takes part in the team's phases.
 template <class Plan, class Team, class Arguments>
 HEDDLE_INLINE void invert_row(const Team& team, const Arguments& a, Offset of, double* words) {
-  const bool is_row = of < a.count;
   RowPlace place{};
   Index own = -1;
-  if (is_row) {
+  if (of < a.count) {
     const Index stored = a.rows[of];
     place = place_of_row<typename Plan::To>(a.G, stored);
     own = a.G.target != nullptr ? a.G.target[stored] : stored;
   }
-  const LocalMemory<Plan::is_factor, Plan::size, Plan::ring> m(words, place.length);
+  const LocalMemory<Plan::part, Plan::size, Plan::ring> m(words, place.length);
   find_columns<Plan>(team, a, place, own, m);
   find_tiles<Plan>(team, a, m);
   fill_matrix<Plan>(team, a, m);
-  const double* result = m.result;
-  if constexpr (Plan::is_factor) {
+  if constexpr (Plan::part == InversePart::block) {
+    solve_block(team, m, a.mirror_tolerance);
+    store_block<Plan>(team, a, own, m);
+  } else if constexpr (Plan::part == InversePart::factor_row) {
     solve_factor(team, m);
+    store_row<Plan>(team, a, place, m.result, m);
+    report_row(team, a, own, own, m);
   } else {
     solve_rows(team, m);
-    result = m.matrix;
+    store_row<Plan>(team, a, place, m.matrix, m);
+    report_row(team, a, own, own, m);
   }
-  store_row<Plan>(team, a, place, result, m);
-  team.each([&](int lane) {
-    for (int kind = lane; kind < row_failures && is_row; kind += team.lanes) {
-      if (m.failed[kind] == 0) continue;
-      lower_to(a.failed[kind], a.user_row != nullptr ? a.user_row[own] : own);
-    }
-  });
 }
 
 }  // namespace heddle::device

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "heddle/kernels/inverse_arguments.hpp"
+#include "heddle/kernels/mirror_images.hpp"
 #include "heddle/methods/coefficient.hpp"
 
 #if defined(__CUDA_ARCH__)
@@ -18,13 +19,15 @@ namespace heddle::device {
 inline constexpr double epsilon_of_double = 2.220446049250313e-16;
 
 /// The places of the parts of a system of `entries` tiles of V x V numbers of ring R.
-template <bool is_factor, int V, Ring R>
+template <InversePart part, int V, Ring R>
 struct LocalMemory {
   static constexpr int r = ring_size(R), tile = V * V * r;
+  static constexpr bool is_factor = part == InversePart::factor_row;
+  static constexpr bool is_block = part == InversePart::block;
 
   int entries;     // tiles of a row
   double* matrix;  // a factor: tiles of the lower triangle; else n rows of `pitch` numbers
-  double* result;  // a row of tiles
+  double* result;  // a row of tiles; of blocks, room for all rows
   double* of_column;
   double* of_row;
   double* inverse;  // inverses of the pivots
@@ -34,14 +37,15 @@ struct LocalMemory {
   Index* sorted;    // the positions in increasing order, and whose they are
   int* local;
   Index* order;
-  int* failed;  // one per `RowFailure`, then the number of the diagonal entry
+  int* failed;   // one per `RowFailure`, then the number of the diagonal entry
+  int* differs;  // only of blocks: nonzero if it is not Hermitian, and not symmetric
 
   HEDDLE_INLINE LocalMemory(double* words, int count) : entries(count) {
     const Offset n = Offset(count) * V, pairs = tiles();
     matrix = words;
     result = matrix + (is_factor ? pairs * tile : n * pitch() * r);
     slot = reinterpret_cast<long long*>(result);
-    const Offset row = n * V * r;
+    const Offset row = n * (is_block ? n : V) * r;
     of_column = result + (row > pairs ? row : pairs);
     of_row = of_column + (is_factor ? 0 : n);
     inverse = of_row + (is_factor ? 0 : n);
@@ -51,6 +55,7 @@ struct LocalMemory {
     local = sorted + count;
     order = local + count;
     failed = order + (is_factor ? 0 : n);
+    differs = failed + row_failures + 1;
   }
 
   HEDDLE_INLINE int numbers() const { return entries * V; }
@@ -71,6 +76,13 @@ HEDDLE_INLINE double inverse_root(double value) {
   return rsqrt(value);
 #else
   return 1 / __builtin_sqrt(value);
+#endif
+}
+HEDDLE_INLINE double root(double value) {
+#if defined(__CUDA_ARCH__)
+  return sqrt(value);
+#else
+  return __builtin_sqrt(value);
 #endif
 }
 HEDDLE_INLINE double absolute(double value) { return value < 0 ? -value : value; }
@@ -188,7 +200,8 @@ HEDDLE_INLINE void divide_row(double* row, const double* L) {
 
 /// The last row of tiles of L^-1, A = L L*: the row of the factor G. Reads the lower triangle.
 template <int V, Ring R, class Team>
-HEDDLE_INLINE void solve_factor(const Team& team, const LocalMemory<true, V, R>& m) {
+HEDDLE_INLINE void solve_factor(const Team& team,
+                                const LocalMemory<InversePart::factor_row, V, R>& m) {
   constexpr Offset r = ring_size(R), tile = r * V * V;
   const int n = m.entries, most = team.most(n);
   const double smallest = m.numbers() * epsilon_of_double;
@@ -253,8 +266,8 @@ HEDDLE_INLINE void solve_factor(const Team& team, const LocalMemory<true, V, R>&
 
 /// P A = L U in A's place, by elimination with row pivoting; `m.order` is the permutation, and
 /// `m.inverse` has the inverses of U's diagonal.
-template <int V, Ring R, class Team>
-HEDDLE_INLINE void eliminate_rows(const Team& team, const LocalMemory<false, V, R>& m) {
+template <InversePart part, int V, Ring R, class Team>
+HEDDLE_INLINE void eliminate_rows(const Team& team, const LocalMemory<part, V, R>& m) {
   constexpr int r = ring_size(R);
   const int n = m.numbers(), most = team.most(n);
   const double smallest = n * epsilon_of_double;
@@ -323,26 +336,25 @@ HEDDLE_INLINE void eliminate_rows(const Team& team, const LocalMemory<false, V, 
   }
 }
 
-/// Rows [own V, own V + V) of A^-1 as tiles, where `own` is the entry on the diagonal. The result
-/// takes the matrix's place.
-template <int V, Ring R, class Team>
-HEDDLE_INLINE void solve_rows(const Team& team, const LocalMemory<false, V, R>& m) {
+/// Rows [first, first + count) of A^-1 after `eliminate_rows`: numbers of row c are at
+/// m.result + c n r, and belong in the places that `m.order` says.
+template <InversePart part, int V, Ring R, class Team>
+HEDDLE_INLINE void solve_unit_rows(const Team& team, const LocalMemory<part, V, R>& m, int first,
+                                   int count) {
   constexpr Offset r = ring_size(R);
   const int n = m.numbers(), most = team.most(n);
-  eliminate_rows(team, m);
   // m A = e with A = P^T L U: w U = e, u L = w, m = u P. Numbers of w wait for their pivots.
-  const int own = n > 0 ? m.failed[row_failures] * V : 0;  // a team without a row has found none
   double* const w = m.result;
   team.each([&](int lane) {
-    for (int at = lane; at < r * V * n; at += team.lanes) w[at] = 0;
+    for (int at = lane; at < r * count * n; at += team.lanes) w[at] = 0;
   });
   team.each([&](int lane) {
-    for (int c = lane; c < V && n > 0; c += team.lanes) w[(c * n + own + c) * r] = 1;
+    for (int c = lane; c < count && n > 0; c += team.lanes) w[(c * n + first + c) * r] = 1;
   });
   for (int k = 0; k < most; ++k) {
     team.each([&](int lane) {
       const int rest = n - k - 1;
-      for (int at = lane; at < V * rest; at += team.lanes) {
+      for (int at = lane; at < count * rest; at += team.lanes) {
         double* const row = w + Offset(at / rest) * n * r;
         const int j = k + 1 + at % rest;
         const auto factor = -(loaded<R>(row + k * r) * loaded<R>(m.inverse + k * r));
@@ -351,14 +363,14 @@ HEDDLE_INLINE void solve_rows(const Team& team, const LocalMemory<false, V, R>& 
     });
   }
   team.each([&](int lane) {
-    for (int at = lane; at < V * n; at += team.lanes) {
+    for (int at = lane; at < count * n; at += team.lanes) {
       stored(loaded<R>(w + at * r) * loaded<R>(m.inverse + at % n * r), w + at * r);
     }
   });
   for (int before = 0; before < most; ++before) {
     const int k = n - 1 - before;
     team.each([&](int lane) {
-      for (int at = lane; at < V * k; at += team.lanes) {
+      for (int at = lane; at < count * k; at += team.lanes) {
         double* const row = w + Offset(at / k) * n * r;
         const int j = at % k;
         const auto factor = -loaded<R>(row + k * r);
@@ -366,10 +378,70 @@ HEDDLE_INLINE void solve_rows(const Team& team, const LocalMemory<false, V, R>& 
       }
     });
   }
+}
+
+/// Rows [own V, own V + V) of A^-1 as tiles, where `own` is the entry on the diagonal. The result
+/// takes the matrix's place.
+template <int V, Ring R, class Team>
+HEDDLE_INLINE void solve_rows(const Team& team, const LocalMemory<InversePart::row, V, R>& m) {
+  constexpr Offset r = ring_size(R);
+  const int n = m.numbers();
+  eliminate_rows(team, m);
+  const int own = n > 0 ? m.failed[row_failures] * V : 0;  // a team without a row has found none
+  solve_unit_rows(team, m, own, V);
   team.each([&](int lane) {
     for (int at = lane; at < V * n; at += team.lanes) {
       const int c = at / n, to = m.order[at % n];
-      stored(loaded<R>(w + at * r), m.matrix + (to / V * V * V + c * V + to % V) * r);
+      stored(loaded<R>(m.result + at * r), m.matrix + (to / V * V * V + c * V + to % V) * r);
+    }
+  });
+}
+
+/// Sets `m.differs` if the matrix is not Hermitian, and not symmetric.
+template <int V, Ring R, class Team>
+HEDDLE_INLINE void find_symmetry(const Team& team, const LocalMemory<InversePart::block, V, R>& m,
+                                 double tolerance) {
+  constexpr int r = ring_size(R);
+  const int n = m.numbers();
+  team.each([&](int lane) {
+    for (int kind = lane; kind < integers_of_symmetry; kind += team.lanes) m.differs[kind] = 0;
+  });
+  team.each([&](int lane) {
+    for (int at = lane; at < n * n; at += team.lanes) {
+      const int i = at / n, j = at % n;
+      if (j > i) continue;
+      const double scale =
+          root(sum_of_sizes(m.number_at(i, i), r)) * root(sum_of_sizes(m.number_at(j, j), r));
+      const double *const a = m.number_at(i, j), *const b = m.number_at(j, i);
+      if (!are_mirrored(a, b, r, true, scale, tolerance)) m.differs[0] = 1;
+      if (!are_mirrored(a, b, r, false, scale, tolerance)) m.differs[1] = 1;
+    }
+  });
+}
+
+/// A^-1 in the matrix's place, with the symmetry that A has.
+template <int V, Ring R, class Team>
+HEDDLE_INLINE void solve_block(const Team& team, const LocalMemory<InversePart::block, V, R>& m,
+                               double tolerance) {
+  constexpr int r = ring_size(R);
+  const int n = m.numbers();
+  find_symmetry(team, m, tolerance);
+  eliminate_rows(team, m);
+  solve_unit_rows(team, m, 0, n);
+  team.each([&](int lane) {
+    for (int at = lane; at < n * n; at += team.lanes) {
+      stored(loaded<R>(m.result + Offset(at) * r), m.number_at(at / n, m.order[at % n]));
+    }
+  });
+  // Elimination leaves rounding that methods for Hermitian preconditioners would notice. The
+  // inverse of a symmetric matrix of quaternions is not symmetric.
+  team.each([&](int lane) {
+    const bool is_hermitian = n > 0 && m.differs[0] == 0;
+    const bool is_symmetric = n > 0 && R == Ring::complex && m.differs[1] == 0;
+    if (!is_hermitian && !is_symmetric) return;
+    for (int at = lane; at < n * n; at += team.lanes) {
+      const int i = at / n, j = at % n;
+      if (j <= i) mirror(m.number_at(i, j), m.number_at(j, i), r, is_hermitian);
     }
   });
 }

@@ -1,6 +1,7 @@
 #include "inverse_cuda.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 #include "base/cuda_call.hpp"
 #include "spmv/kernel_library_cuda.hpp"
@@ -33,17 +34,17 @@ std::vector<Index> inverted(const std::vector<Index>& target) {
 /// Odd, so that adjacent workspaces begin on different banks.
 int words_of_row(const InverseProgram& program, Index entries) {
   return static_cast<int>(
-      device::words_of_system(program.is_factor, entries, program.tiles.size, program.tiles.ring) |
-      1);
+      device::words_of_system(program.part, entries, program.tiles.size, program.tiles.ring) | 1);
 }
 
 /// Lanes for a row, or a block; the latter in global memory if shared memory has no room.
 InverseTeam team_for(const InverseProgram& program, Index entries, long long shared) {
   const long long bytes = static_cast<long long>(words_of_row(program, entries)) * bytes_of_word;
   // A lane takes tiles of a column of the factor, or a row of the dense matrix.
+  const bool is_factor = program.part == device::InversePart::factor_row;
   const long long parts =
-      program.is_factor ? entries : static_cast<long long>(entries) * program.tiles.size;
-  const long long max_parts = program.is_factor ? 32 : 64;
+      is_factor ? entries : static_cast<long long>(entries) * program.tiles.size;
+  const long long max_parts = is_factor ? 32 : 64;
   for (const int lanes : {4, 8, 16, 32}) {
     const long long in_block = bytes * (threads_of_teams / lanes);
     if ((parts <= lanes || (lanes == 32 && parts <= max_parts)) && bytes <= max_of_team &&
@@ -95,14 +96,38 @@ LocalInverse::LocalInverse(const detail::EntryTiles& tiles, const Parts& parts,
     arguments_.second_slot = second_slot_.data();
     arguments_.second_slots = second.slots;
   }
-  const InverseProgram program{tiles, parts.second != nullptr, stored_matrix(parts.matrix),
+  const auto part = !parts.groups.empty()     ? device::InversePart::block
+                    : parts.second != nullptr ? device::InversePart::factor_row
+                                              : device::InversePart::row;
+  const InverseProgram program{tiles, part, stored_matrix(parts.matrix),
                                stored_matrix(parts.first)};
-  sort_rows(program, G);
+  std::vector<Index> rows(static_cast<std::size_t>(G.rows));
+  std::iota(rows.begin(), rows.end(), 0);
+  sort_rows(program, G, parts.groups.empty() ? rows : rows_of_blocks(parts));
 }
 
 LocalInverse::~LocalInverse() = default;
 
-void LocalInverse::sort_rows(const InverseProgram& program, const SlicedPattern& G) {
+/// The stored row of each block's first row.
+std::vector<Index> LocalInverse::rows_of_blocks(const Parts& parts) {
+  const SlicedPattern& G = parts.first.pattern();
+  std::vector<Index> stored;
+  if (!G.target.empty()) {
+    stored = inverted(G.target.to_host());
+    row_of_inverse_ = Array<Index>(std::span<const Index>(stored), device_);
+    arguments_.row_of_inverse = row_of_inverse_.data();
+  }
+  arguments_.mirror_tolerance = parts.mirror_tolerance;
+  std::vector<Index> rows;
+  for (const Index first : parts.groups.first(parts.groups.size() - 1)) {
+    const Index position = G.row_basis->position(first);
+    rows.push_back(stored.empty() ? position : stored[static_cast<std::size_t>(position)]);
+  }
+  return rows;
+}
+
+void LocalInverse::sort_rows(const InverseProgram& program, const SlicedPattern& G,
+                             const std::vector<Index>& rows) {
   int most = 0;
   check(
       cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device_.stream().gpu),
@@ -117,7 +142,7 @@ void LocalInverse::sort_rows(const InverseProgram& program, const SlicedPattern&
     Index longest = 0;
   };
   std::vector<Class> classes;
-  for (Index row = 0; row < G.rows; ++row) {
+  for (const Index row : rows) {
     const auto i = static_cast<std::size_t>(row);
     const Index entries =
         lengths.empty() ? static_cast<Index>(offsets[i + 1] - offsets[i]) : lengths[i];

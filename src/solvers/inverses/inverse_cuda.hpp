@@ -26,10 +26,13 @@ class LocalInverse {
     void* second_values;
     /// The entry of `second` for each entry of `first`, in the user's order.
     std::span<const Offset> place_in_second;
+    /// The first user row of each block, and then the number of rows; only for block Jacobi.
+    std::span<const Index> groups;
+    double mirror_tolerance;  // for blocks: see mirror_images.hpp
   };
   /// Keeps pointers to the patterns and values of `parts`, and memory of its own: 8 bytes per slot
-  /// of a factor, 4 bytes per row, and workspaces for rows that do not fit in shared memory.
-  /// Compiles.
+  /// of a factor, at most 8 bytes per row, and workspaces for rows that do not fit in shared
+  /// memory. Compiles.
   LocalInverse(const detail::EntryTiles& tiles, const Parts& parts, const Device& device);
   ~LocalInverse();
 
@@ -42,7 +45,9 @@ class LocalInverse {
  private:
   struct Launch;
 
-  void sort_rows(const InverseProgram& program, const SlicedPattern& G);
+  std::vector<Index> rows_of_blocks(const Parts& parts);
+  void sort_rows(const InverseProgram& program, const SlicedPattern& G,
+                 const std::vector<Index>& rows);
   void make_launch(const InverseProgram& program, const InverseTeam& team,
                    const std::vector<Index>& rows, Index longest);
 
@@ -50,7 +55,7 @@ class LocalInverse {
   device::InverseArguments<char, char> arguments_{};
   int shared_bytes_ = 0;  // most that a block may have
   Array<Offset> second_slot_;
-  Array<Index> stored_row_;
+  Array<Index> stored_row_, row_of_inverse_;
   Array<Index> failed_;
   std::vector<Launch> launches_;
 };

@@ -21,19 +21,13 @@ EntryTableHandle<S> stored_entry(const SlicedOperator<S>& matrix) {
   return is_narrow ? matrix.entry().narrow : std::make_shared<const EntryTable<S>>(matrix.entry());
 }
 
-/// Blocks of groups are the host's work.
-template <class S>
-bool computes_on_gpu(const SlicedOperator<S>& matrix, InverseForm form) {
-  return form != InverseForm::blocks && matrix.product_on_gpu() != nullptr;
-}
-
 }  // namespace
 
 template <class S>
 InverseParts<S>::InverseParts(const SlicedOperator<S>& matrix, InverseForm form, int number)
     : matrix_(matrix),
       local_(matrix.entry(), stored_entry(matrix), form, number,
-             Device::cpu(matrix.device().threads()), !computes_on_gpu(matrix, form)) {
+             Device::cpu(matrix.device().threads()), matrix.product_on_gpu() == nullptr) {
   check_square(matrix, name());
   rows_ = stored_rows(matrix.pattern(), local_.stream());
   if (form == InverseForm::blocks) {
@@ -67,7 +61,7 @@ void InverseParts<S>::make_operators(InverseForm form) {
     second_ = make(local_.make_adjoint_pattern());
     between_ = std::make_shared<OperatorField<S>>(row_field_of(*first_));
   }
-  if (computes_on_gpu(matrix_, form)) return make_on_gpu();
+  if (matrix_.product_on_gpu() != nullptr) return make_on_gpu();
   values_ = Array<D>(static_cast<std::size_t>(rows_.entries() * local_.tiles().components()));
 }
 
@@ -81,7 +75,7 @@ void InverseParts<S>::make_on_gpu() {
         cuda::LocalInverse::Parts{
             *matrix, *first_->product_on_gpu(), second_ ? second_->product_on_gpu() : nullptr,
             first_->stored_values().data(), second_ ? second_->stored_values().data() : nullptr,
-            local_.place_in_second()},
+            local_.place_in_second(), local_.groups(), local_.mirror_tolerance()},
         matrix_.device());
     rows_ = {};
     local_.forget_patterns();

@@ -71,7 +71,10 @@ KernelSource inverse_source(const InverseProgram& program, const InverseTeam& te
   text << "#include \"heddle/kernels/local_inverse.cuh\"\nstruct Plan {\n";
   write_layout(text, "From", program.matrix, K);
   write_layout(text, "To", program.inverse, K);
-  text << "  static constexpr bool is_factor = " << truth(program.is_factor) << ";\n";
+  constexpr const char* parts[] = {"factor_row", "row", "block"};
+  constexpr const char* names[] = {"FSAI", "ISAI", "block Jacobi"};
+  const auto part = static_cast<std::size_t>(program.part);
+  text << "  static constexpr auto part = heddle::device::InversePart::" << parts[part] << ";\n";
   write_tile(text, program.tiles);
   text << "};\nextern \"C\" __global__ void __launch_bounds__(" << block
        << ")\nheddle_invert_rows(const __grid_constant__ heddle::device::InverseArguments<\n"
@@ -80,9 +83,9 @@ KernelSource inverse_source(const InverseProgram& program, const InverseTeam& te
        << (team.lanes <= 32 ? team.lanes : block) << ", " << block << ", " << truth(team.in_shared)
        << ">(a);\n}\n";
   KernelSource source;
-  source.name = std::string(program.is_factor ? "FSAI" : "ISAI") + " of tiles of " +
-                std::to_string(program.tiles.size) + " x " + std::to_string(program.tiles.size) +
-                " numbers of " + std::to_string(program.tiles.ring);
+  source.name = std::string(names[part]) + " of tiles of " + std::to_string(program.tiles.size) +
+                " x " + std::to_string(program.tiles.size) + " numbers of " +
+                std::to_string(program.tiles.ring);
   source.text = text.str();
   return source;
 }

@@ -1,6 +1,7 @@
 // The text of the programs that set up approximate inverses on a GPU. Needs no GPU.
 #pragma once
 
+#include "heddle/kernels/inverse_arguments.hpp"
 #include "heddle/plan.hpp"
 #include "solvers/tiles/entry_tiles.hpp"
 #include "spmv/kernel_compiler.hpp"
@@ -17,12 +18,12 @@ struct StoredMatrix {
 /// The parameters of a program, for any entry whose tiles are made of its components.
 struct InverseProgram {
   detail::EntryTiles tiles;
-  bool is_factor = true;  // FSAI's, else rows of ISAI's
+  device::InversePart part = device::InversePart::factor_row;
   StoredMatrix matrix;
   StoredMatrix inverse;
 };
 
-/// Threads per row: 4, 8, 16 or 32 lanes of blocks of `threads_of_teams`, or a block of
+/// Threads per row or block: 4, 8, 16 or 32 lanes of blocks of `threads_of_teams`, or a block of
 /// `threads_of_long_row`, whose workspace may lie in global memory.
 inline constexpr int threads_of_teams = 128, threads_of_long_row = 256;
 struct InverseTeam {

@@ -224,8 +224,8 @@ bool LocalInverse<S>::solve_rows(const Matrix& matrix, Index first, Index end,
   system.order = scratch.order.data();
   if (form_ != InverseForm::blocks) return solve_(system, form_ == InverseForm::factorized);
   // Elimination leaves rounding that methods for Hermitian preconditioners would notice.
-  const auto symmetry = symmetry_of(system.matrix, system.size, tiles_.ring,
-                                    static_cast<D>(std::numeric_limits<S>::epsilon()));
+  const auto symmetry =
+      symmetry_of(system.matrix, system.size, tiles_.ring, static_cast<D>(mirror_tolerance()));
   if (!solve_(system, false)) return false;
   symmetrize(system.result, system.size, tiles_.ring, symmetry);
   return true;

@@ -1,7 +1,9 @@
 // The dense systems that an approximate inverse is made of, and their results, on the host.
 #pragma once
 
+#include <cmath>
 #include <cstddef>
+#include <limits>
 #include <span>
 #include <string>
 #include <utility>
@@ -58,6 +60,8 @@ class LocalInverse {
   void make_blocks(GroupStarts groups);
   const UserRows& pattern() const { return pattern_; }
   const GroupStarts& groups() const { return groups_; }
+  /// A block is as symmetric as half of the matrix's digits say.
+  static double mirror_tolerance() { return std::sqrt(double(std::numeric_limits<S>::epsilon())); }
   /// The pattern of G*, in whose order `second_values` are.
   UserRows make_adjoint_pattern();
   std::span<const Offset> place_in_second() const { return place_in_second_.span(); }

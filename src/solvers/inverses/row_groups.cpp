@@ -1,38 +1,27 @@
 #include "row_groups.hpp"
-#include "base/long_double.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 
+#include "base/long_double.hpp"
+#include "heddle/kernels/mirror_images.hpp"
+
 namespace heddle::detail {
 
 namespace {
-
-/// Scalar p of an element's mirror image has this sign.
-template <class D>
-D mirrored_sign(int p, bool is_hermitian) {
-  return is_hermitian && p > 0 ? D(-1) : D(1);
-}
 
 template <class D>
 bool has(BlockSymmetry symmetry, const D* block, Index n, int ring, D tolerance) {
   const bool is_hermitian = symmetry == BlockSymmetry::hermitian;
   const auto at = [&](Index i, Index j) { return block + (Offset(i) * n + j) * ring; };
-  const auto size = [&](const D* number) {
-    D sum = 0;
-    for (int p = 0; p < ring; ++p) sum += std::abs(number[p]);
-    return sum;
-  };
   for (Index i = 0; i < n; ++i) {
     for (Index j = 0; j <= i; ++j) {
-      const D *const a = at(i, j), *const b = at(j, i);
-      D defect = 0;
-      for (int p = 0; p < ring; ++p) {
-        defect += std::abs(a[p] - mirrored_sign<D>(p, is_hermitian) * b[p]);
+      const D scale = std::sqrt(device::sum_of_sizes(at(i, i), ring)) *
+                      std::sqrt(device::sum_of_sizes(at(j, j), ring));
+      if (!device::are_mirrored(at(i, j), at(j, i), ring, is_hermitian, scale, tolerance)) {
+        return false;
       }
-      const D scale = size(a) + size(b) + std::sqrt(size(at(i, i))) * std::sqrt(size(at(j, j)));
-      if (!(defect <= tolerance * scale)) return false;
     }
   }
   return true;
@@ -93,8 +82,7 @@ UserRows group_rows(const GroupStarts& groups, const RowsOfRank& of_rank) {
 }
 
 template <class D>
-BlockSymmetry symmetry_of(const D* block, Index n, int ring, D rounding) {
-  const D tolerance = std::sqrt(rounding);
+BlockSymmetry symmetry_of(const D* block, Index n, int ring, D tolerance) {
   if (has(BlockSymmetry::hermitian, block, n, ring, tolerance)) return BlockSymmetry::hermitian;
   // The inverse of a symmetric matrix of quaternions is not symmetric.
   if (ring == 2 && has(BlockSymmetry::plain, block, n, ring, tolerance)) {
@@ -108,15 +96,8 @@ void symmetrize(D* block, Index n, int ring, BlockSymmetry symmetry) {
   if (symmetry == BlockSymmetry::none) return;
   for (Index i = 0; i < n; ++i) {
     for (Index j = 0; j <= i; ++j) {
-      D* const a = block + (Offset(i) * n + j) * ring;
-      D* const b = block + (Offset(j) * n + i) * ring;
-      for (int p = 0; p < ring; ++p) {
-        const D sign = mirrored_sign<D>(p, symmetry == BlockSymmetry::hermitian);
-        // Halves first: neither may overflow.
-        const D mean = a[p] / 2 + sign * b[p] / 2;
-        a[p] = mean;
-        b[p] = sign * mean;
-      }
+      device::mirror(block + (Offset(i) * n + j) * ring, block + (Offset(j) * n + i) * ring, ring,
+                     symmetry == BlockSymmetry::hermitian);
     }
   }
 }

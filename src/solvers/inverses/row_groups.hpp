@@ -38,13 +38,13 @@ Offset entries_of(const GroupStarts& groups);
 /// The pattern of the block diagonal: each own row has all columns of its group.
 UserRows group_rows(const GroupStarts& groups, const RowsOfRank& of_rank);
 
-/// The symmetry of a dense block of numbers over a ring, up to half of the digits of `rounding`.
+/// The symmetry of a dense block of numbers over a ring, but for `tolerance`.
 enum class BlockSymmetry { none, hermitian, plain };
 
 /// `block` is n x n numbers of `ring` scalars, row by row. Elements are compared with the root of
 /// their diagonals' product, so that rows and columns may differ in scale.
 template <class D>
-BlockSymmetry symmetry_of(const D* block, Index n, int ring, D rounding);
+BlockSymmetry symmetry_of(const D* block, Index n, int ring, D tolerance);
 
 /// Replaces the block with the mean of itself and its adjoint, or transpose.
 template <class D>

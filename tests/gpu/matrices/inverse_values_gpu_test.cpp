@@ -9,6 +9,7 @@
 
 #include "heddle/approximate_inverse.hpp"
 #include "heddle/bicgstab.hpp"
+#include "heddle/block_jacobi.hpp"
 #include "heddle/conjugate_gradient.hpp"
 #include "heddle/operator.hpp"
 #include "heddle/runtime/defined_operator.hpp"
@@ -90,6 +91,23 @@ void expect_same_isai(const detail::SlicedOperator<S>& A, const detail::SlicedOp
   expect_near(there.inverse(), host.inverse(), "M");
 }
 
+/// Natural groups, groups of a few rows, and single rows.
+template <class S>
+void expect_same_blocks(const detail::SlicedOperator<S>& A,
+                        const detail::SlicedOperator<S>& on_cpu) {
+  for (const int entries : {0, 3, 1}) {
+    SCOPED_TRACE(entries);
+    const BlockJacobi<S> there(A, entries), host(on_cpu, entries);
+    expect_near(there.inverse(), host.inverse(), "blocks");
+  }
+}
+template <class S>
+std::vector<std::byte> bytes_of(const detail::SlicedOperator<S>& of) {
+  std::vector<std::byte> all(of.stored_values().size());
+  detail::copy_bytes(all.data(), of.stored_values().data(), all.size(), of.device().stream());
+  return all;
+}
+
 template <class E>
 class InverseValuesOnGpu : public OnGpu {};
 using Entries = testing::Types<real<double>, complex<double>, quaternion<double>,
@@ -111,6 +129,7 @@ TYPED_TEST(InverseValuesOnGpu, AreThoseOfTheCpu) {
       expect_same_fsai(A, on_cpu, power);
       expect_same_isai(A, on_cpu, power);
     }
+    expect_same_blocks(A, on_cpu);
   }
   const Operator<E> on_cpu(matrix, Plan{}), A(matrix, Plan{}, this->device);
   expect_same_fsai(A, on_cpu, 3);
@@ -177,6 +196,38 @@ TEST_F(InverseValues, OfDualQuaternions) {
     const Operator<E> on_cpu(matrix, parse_plan(plan)), A(matrix, parse_plan(plan), device);
     expect_same_isai(A, on_cpu, 1);
     expect_same_isai(A, on_cpu, 2);
+    expect_same_blocks(A, on_cpu);
+  }
+}
+
+/// Natural groups of a dense Hermitian, symmetric or other block, of as many numbers as may be.
+TEST_F(InverseValues, OfBlocksKeepTheirSymmetry) {
+  using E = complex<double>;
+  constexpr std::size_t n = 16;
+  Seed seed(4608);
+  auto matrix = random_positive_definite_matrix<E>(n, 40, seed.generator);
+  for (const double sign : {-1.0, 1.0}) {
+    SCOPED_TRACE(sign);
+    const Operator<E> on_cpu(matrix, parse_plan("CSR")), A(matrix, parse_plan("CSR"), device);
+    const BlockJacobi<double> blocks(A, n);
+    expect_near(blocks.inverse(), BlockJacobi<double>(on_cpu, n).inverse(), "blocks");
+    const std::vector<std::byte> bytes = bytes_of<double>(blocks.inverse());
+    std::vector<double> values(2 * n * n);
+    ASSERT_EQ(bytes.size(), values.size() * sizeof(double));
+    std::memcpy(values.data(), bytes.data(), bytes.size());
+    for (std::size_t i = 0; i < n; ++i) {
+      for (std::size_t j = 0; j < n; ++j) {
+        EXPECT_EQ(values[2 * (n * i + j)], values[2 * (n * j + i)]);
+        EXPECT_EQ(values[2 * (n * i + j) + 1], sign * values[2 * (n * j + i) + 1]);
+      }
+    }
+    // The next time, symmetric: no longer conjugated below the diagonal.
+    for (Index i = 0; i < Index(n); ++i) {
+      for (Offset at = matrix.offsets()[std::size_t(i)]; at < matrix.offsets()[std::size_t(i) + 1];
+           ++at) {
+        if (matrix.column()[std::size_t(at)] < i) matrix.values()[std::size_t(2 * at + 1)] *= -1;
+      }
+    }
   }
 }
 
@@ -188,6 +239,7 @@ TEST_F(InverseValues, OfDefinedEntries) {
       const DefinedOperator<double> there(as_defined(matrix, definition), parse_plan(plan), device),
           host(as_defined(matrix, definition), parse_plan(plan), Device::cpu());
       expect_same_isai<double>(there, host, 2);
+      expect_same_blocks<double>(there, host);
       if (has_factor) expect_same_fsai<double>(there, host, 2);
     };
     compare(random_positive_definite_matrix<quaternion<double>>(150, 4, seed.generator),
@@ -241,7 +293,14 @@ TEST_F(InverseValues, AreRefusedInTheWordsOfTheCpu) {
           }
         });
       };
+      const auto words_of_blocks = [&](const Device& where) {
+        Operator<E> A(good, parse_plan(plan), where);
+        BlockJacobi<double> blocks(A, 3);
+        A.update_values(matrix);
+        return message_of([&] { blocks.refresh(); });
+      };
       EXPECT_EQ(words(device, true), words(Device::cpu(), true));
+      EXPECT_EQ(words_of_blocks(device), words_of_blocks(Device::cpu()));
       if (value > -1) {
         EXPECT_EQ(words(device, false), words(Device::cpu(), false));
       }
@@ -257,30 +316,31 @@ TEST_F(InverseValues, AreRenewedInPlace) {
   Operator<E> A(matrix, parse_plan("pJDS"), device);
   Fsai<double> fsai(A, 2);
   Isai<double> isai(A, 2);
-  const std::byte* const places[] = {fsai.factor().stored_values().data(),
-                                     fsai.adjoint_factor().stored_values().data(),
-                                     isai.inverse().stored_values().data()};
+  BlockJacobi<double> blocks(A);
+  const std::byte* const places[] = {
+      fsai.factor().stored_values().data(), fsai.adjoint_factor().stored_values().data(),
+      isai.inverse().stored_values().data(), blocks.inverse().stored_values().data()};
   for (double& value : matrix.values()) value *= 1.5;
   A.update_values(matrix);
   fsai.refresh();
   isai.refresh();
+  blocks.refresh();
   const Fsai<double> other(A, 2);
   const Isai<double> general(A, 2);
-  const auto bytes = [](const detail::SlicedOperator<double>& of) {
-    std::vector<std::byte> all(of.stored_values().size());
-    detail::copy_bytes(all.data(), of.stored_values().data(), all.size(), of.device().stream());
-    return all;
-  };
-  EXPECT_EQ(bytes(fsai.factor()), bytes(other.factor()));
-  EXPECT_EQ(bytes(fsai.adjoint_factor()), bytes(other.adjoint_factor()));
-  EXPECT_EQ(bytes(isai.inverse()), bytes(general.inverse()));
+  const BlockJacobi<double> other_blocks(A);
+  EXPECT_EQ(bytes_of<double>(fsai.factor()), bytes_of<double>(other.factor()));
+  EXPECT_EQ(bytes_of<double>(fsai.adjoint_factor()), bytes_of<double>(other.adjoint_factor()));
+  EXPECT_EQ(bytes_of<double>(isai.inverse()), bytes_of<double>(general.inverse()));
   EXPECT_EQ(fsai.factor().stored_values().data(), places[0]);
   EXPECT_EQ(fsai.adjoint_factor().stored_values().data(), places[1]);
   EXPECT_EQ(isai.inverse().stored_values().data(), places[2]);
+  EXPECT_EQ(bytes_of<double>(blocks.inverse()), bytes_of<double>(other_blocks.inverse()));
+  EXPECT_EQ(blocks.inverse().stored_values().data(), places[3]);
 }
 
 /// New values and their inverse within a graph.
-TEST_F(InverseValues, AreRenewedByAGraph) {
+template <class Inverse>
+void expect_renewed_by_a_graph() {
   using E = complex<double>;
   Seed seed(4607);
   constexpr Index rows = 400;
@@ -288,7 +348,7 @@ TEST_F(InverseValues, AreRenewedByAGraph) {
   const Device own = Device::cuda(0, stream.get());
   const auto first = random_positive_definite_matrix<E>(rows, 5, seed.generator, 0.8);
   Operator<E> A(first, parse_plan("pJDS,loop=graph"), own);
-  ConjugateGradient<double> solver(A, Fsai<double>(A));
+  ConjugateGradient<double> solver(A, Inverse(A));
   Array<double> values(std::span<const double>(first.values()), own);
   Field<E> b(rows, own), x(rows, own);
   Array<DeviceReport> report(1, own);
@@ -299,7 +359,7 @@ TEST_F(InverseValues, AreRenewedByAGraph) {
   solver.prepare_enqueue(b.view(), x.view(), report.data());
   own.synchronize();
   const OwnGraph graph(stream.get(), queue);
-  if (HasFailure()) return;
+  if (testing::Test::HasFailure()) return;
   for (int replay = 0; replay < 3; ++replay) {
     SCOPED_TRACE(replay);
     auto matrix = first;
@@ -313,7 +373,7 @@ TEST_F(InverseValues, AreRenewedByAGraph) {
     own.synchronize();
     EXPECT_EQ(report.to_host()[0].status, Status::converged);
     const Operator<E> on_cpu(matrix, parse_plan("pJDS"));
-    ConjugateGradient<double> other(on_cpu, Fsai<double>(on_cpu));
+    ConjugateGradient<double> other(on_cpu, Inverse(on_cpu));
     Field<E> expected(rows);
     const Report host = other.solve(right.view(), expected.view());
     ASSERT_TRUE(host.converged()) << host;
@@ -329,6 +389,11 @@ TEST_F(InverseValues, AreRenewedByAGraph) {
   graph.launch(stream.get());
   own.synchronize();
   EXPECT_EQ(report.to_host()[0].status, Status::breakdown);
+}
+
+TEST_F(InverseValues, AreRenewedByAGraph) { expect_renewed_by_a_graph<Fsai<double>>(); }
+TEST_F(InverseValues, OfBlocksAreRenewedByAGraph) {
+  expect_renewed_by_a_graph<BlockJacobi<double>>();
 }
 
 }  // namespace
