@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "heddle/config.hpp"
 #include "heddle/detail/entry_table.hpp"
 #include "heddle/kernels/trees/tree_operation.hpp"
 #include "heddle/kernels/trees/tree_sum_operation.hpp"
@@ -117,6 +118,7 @@ TEST(TreeKernelVariants, Compile) {
 
 /// Also links them with the device's runtime.
 TEST(TreeKernelVariants, OfSchedulersCompile) {
+  if (!has_cuda) GTEST_SKIP() << "a build without CUDA has no runtime of the device to link";
   try {
     cuda::nvrtc();
     cuda::link_with_device_runtime({}, 90, "");
