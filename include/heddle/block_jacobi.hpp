@@ -20,11 +20,12 @@ class HEDDLE_EXPORT BlockJacobi final : public detail::ApproximateInverse<S> {
   /// a group; the last group may be shorter. A group has at most 32 scalar rows, so 32 real
   /// entries, 8 quaternions, 10 blocks of 3 x 3, or one entry. 0 selects natural groups: rows with
   /// the same columns, joined with their neighbours up to that limit (supervariable agglomeration,
-  /// Anzt, Dongarra, Flegar and Quintana-Orti 2019, Parallel Computing 81). A diagonal entry may be
-  /// missing or singular if its block is not. Throws `Error`: usage for another number, unsupported
-  /// for an entry without inverse, size_mismatch for a matrix that is not square, singular with the
-  /// first block (its rows counted from 0 in the user's order) that has no inverse or overflows the
-  /// stored scalars, memory where the inverse does not fit.
+  /// Anzt, Dongarra, Flegar and Quintana-Orti 2019, Parallel Computing 81). A row of zeros counts
+  /// as one of the identity, and so does a block without inverse. Throws `Error`: usage for another
+  /// number, unsupported for an entry without inverse, size_mismatch for a matrix that is not
+  /// square, singular with the first block (its rows counted from 0 in the user's order) that is
+  /// not finite or whose inverse overflows the stored scalars, memory where the inverse does not
+  /// fit.
   explicit BlockJacobi(const detail::SlicedOperator<S>& matrix, int entries = 0);
 
   /// The first row of each group in the user's order, followed by the number of rows.

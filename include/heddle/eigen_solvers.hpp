@@ -19,7 +19,8 @@ namespace heddle::eigen {
 
 /// The common part of both solvers. `Method` is heddle's solver; `UpLo` is as in Eigen's conjugate
 /// gradient. Unlike Eigen's, the tolerance applies to the true residual |b - A x| / |b| and
-/// defaults to 1e-10 (in single precision 1e-5), and a singular diagonal entry is a NumericalIssue.
+/// defaults to 1e-10 (in single precision 1e-5), and a diagonal entry that is not finite is a
+/// NumericalIssue.
 template <template <class> class Method, class MatrixType, int UpLo, class Preconditioner, class E>
 class IterativeSolver {
  public:

@@ -34,9 +34,11 @@ class HEDDLE_EXPORT HierarchicalJacobi final : public Preconditioner<vector_scal
  public:
   using scalar = vector_scalar_t<E>;
 
-  /// Keeps a handle of the matrix. Throws `Error`: size_mismatch unless it is square, singular with
-  /// the first row, counted from 0, whose diagonal entry is missing or has no inverse, memory.
-  explicit HierarchicalJacobi(const EditableMatrix<E>& matrix) : matrix_(matrix) {
+  /// Keeps a handle of the matrix. Entries that are missing, or have no inverse, count as in
+  /// `Jacobi`. Throws `Error`: size_mismatch unless the matrix is square, singular with the first
+  /// row, counted from 0, whose diagonal entry is not finite, memory.
+  explicit HierarchicalJacobi(const EditableMatrix<E>& matrix)
+      : matrix_(matrix), unit_(detail::unit_entry(*detail::entry_table<E>())) {
     detail::check_jacobi_sizes(matrix.rows(), matrix.columns());
     if (!matrix.device().on_gpu()) {
       inverses_ = Array<A>(static_cast<std::size_t>(matrix.rows()), matrix.device());
@@ -79,15 +81,16 @@ class HEDDLE_EXPORT HierarchicalJacobi final : public Preconditioner<vector_scal
 
  private:
   static Operator<E> diagonal_of(const HierarchicalMatrix<E>& matrix);
+  Index count_missing_as_unit(const std::vector<detail::DiagonalLeaf>& leaves);
 
   EditableMatrix<E> matrix_;
   std::optional<HierarchicalMatrix<E>> inverted_;  // whose inverses these are; none after a failure
   Array<A> inverses_;                              // row by row; on the CPU
+  std::vector<double> unit_;
   std::optional<Jacobi<E>> on_gpu_;
 };
 
-/// The diagonal of a matrix on a GPU, read there; if an entry is missing, the host's error names
-/// its row.
+/// The diagonal of a matrix on a GPU, read there; by the host if an entry is missing.
 template <class E>
 Operator<E> HierarchicalJacobi<E>::diagonal_of(const HierarchicalMatrix<E>& matrix) {
   const Device device = matrix.device();
@@ -107,6 +110,20 @@ Operator<E> HierarchicalJacobi<E>::diagonal_of(const HierarchicalMatrix<E>& matr
   return Operator<E>(matrix.diagonal(), parse_plan("CSR"), device);
 }
 
+/// Rows in whose place the tree has no leaf. Returns the first one if there is no unit.
+template <class E>
+Index HierarchicalJacobi<E>::count_missing_as_unit(
+    const std::vector<detail::DiagonalLeaf>& leaves) {
+  const detail::Tree& tree = matrix_.matrix().tree();
+  A unit{};
+  detail::put_inverse(A{}, unit_.empty() ? nullptr : unit_.data(), unit);
+  if (!unit_.empty()) std::fill(inverses_.begin(), inverses_.end(), unit);
+  Index block = 0;
+  for (const detail::DiagonalLeaf& leaf : leaves) block += leaf.block == block ? 1 : 0;
+  const bool has_all = block >= tree.leaf.blocks_of(tree.rows);
+  return has_all || !unit_.empty() ? tree.rows : block * tree.leaf.size();
+}
+
 template <class E>
 void HierarchicalJacobi<E>::refresh() {
   const HierarchicalMatrix<E> now = matrix_.matrix();
@@ -124,29 +141,25 @@ void HierarchicalJacobi<E>::refresh() {
       "leaves of the diagonal", static_cast<std::size_t>(tree.leaf.blocks_of(tree.rows)),
       sizeof(detail::DiagonalLeaf),
       [&] { return detail::diagonal_leaves(tree, has_same_size ? &before->tree() : nullptr); });
-  // No leaf of a complete diagonal may be missing.
+  const double* const unit = unit_.empty() ? nullptr : unit_.data();
   Index first_singular = tree.rows;
-  if (!has_same_size) {
-    Index block = 0;
-    for (const detail::DiagonalLeaf& leaf : leaves) block += leaf.block == block ? 1 : 0;
-    if (block < tree.leaf.blocks_of(tree.rows)) first_singular = block * tree.leaf.size();
-  }
+  if (!has_same_size) first_singular = count_missing_as_unit(leaves);
   const int team =
       team_size(now.device().stream(), static_cast<Offset>(leaves.size()) * tree.leaf.size());
   const Index singular =
       parallel_min(team, leaves.size(), first_singular, [&](std::size_t i, Index& least) {
         detail::for_each_on_diagonal(tree, leaves[i], [&](Index row, const std::byte* stored) {
-          E entry;
+          A a{};
           if (stored != nullptr) {
+            E entry;
             std::memcpy(&entry, stored, sizeof(E));
-            const A a = load(now.as_stated(entry)), of_a = inverse(a);
-            inverses_[static_cast<std::size_t>(row)] = of_a;
-            if (!detail::is_singular(a, of_a)) return;
+            a = load(now.as_stated(entry));
           }
+          if (detail::put_inverse(a, unit, inverses_[static_cast<std::size_t>(row)])) return;
           least = std::min(least, row);
         });
       });
-  if (singular < tree.rows) detail::refuse_singular_diagonal(singular);
+  if (singular < tree.rows) detail::refuse_diagonal(singular, unit != nullptr);
   inverted_ = now;
 }
 

@@ -147,7 +147,7 @@ struct HEDDLE_EXPORT DeviceReport {
   double residual_norm = 0;
   double baseline_norm = 0;
   double target_norm = 0;
-  /// The first row, in the user's order, whose diagonal entry Jacobi could not invert, or -1. The
+  /// The first row, in the user's order, for which the preconditioner could not be made, or -1. The
   /// status is then `breakdown`, and x is the guess, unless that was within the tolerance.
   Index singular_row = -1;
   double backward_error = std::numeric_limits<double>::quiet_NaN();

@@ -163,7 +163,7 @@ void multiply(const SlicedOperator<S>& matrix, std::span<const FieldView<const S
 }
 
 template <class Stored, class S>
-Index invert_diagonal(const SlicedOperator<S>& matrix, void* inverses) {
+Index invert_diagonal(const SlicedOperator<S>& matrix, const double* unit, void* inverses) {
   const EntryDefinition& definition = *matrix.entry().definition;
   const SlicedPattern& A = matrix.pattern();
   const int K = definition.size();
@@ -171,17 +171,16 @@ Index invert_diagonal(const SlicedOperator<S>& matrix, void* inverses) {
   const auto* const values = reinterpret_cast<const Stored*>(matrix.stored_values().data());
   const Array<Offset> slots = diagonal_slots(A);
   return first_singular_row(matrix, [&](Index row) {
-    const Offset slot = slots[static_cast<std::size_t>(row)];
-    if (slot < 0) return false;
-    S entry[EntryDefinition::max_components];
-    const Offset lane = slot % A.C;
-    for (int k = 0; k < K; ++k) {
+    const Offset slot = slots[static_cast<std::size_t>(row)], lane = slot % A.C;
+    S entry[EntryDefinition::max_components] = {};
+    for (int k = 0; k < K && slot >= 0; ++k) {
       entry[k] = static_cast<S>(values[rule(slot - lane, static_cast<int>(lane), k)]);
     }
     S* const inverse = static_cast<S*>(inverses) + Offset(row) * K;
     thread_local std::vector<S> registers;
-    invert(definition, entry, inverse, registers);
-    return !is_singular(entry, inverse, K);
+    return invert_or_unit(
+        entry, inverse, K, unit, [&] { invert(definition, entry, inverse, registers); },
+        [&] { return is_singular(entry, inverse, K); });
   });
 }
 

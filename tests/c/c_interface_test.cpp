@@ -246,9 +246,8 @@ TEST(CInterface, ChoosesAPreconditionerAsTheCommandLine) {
   ASSERT_EQ(
       heddle_choose_preconditioner(hole, nullptr, &preconditioner, reason.data(), reason.size()),
       HEDDLE_OK);
-  EXPECT_STREQ(preconditioner, "none");
-  EXPECT_STREQ(reason.data(),
-               "the diagonal entry of row 0 (counted from 0) is missing or singular");
+  EXPECT_STREQ(preconditioner, "jacobi");
+  EXPECT_STREQ(reason.data(), "every diagonal entry has an inverse, or counts as 1");
 
   Operator A, shifted;
   Preconditioner made;
@@ -260,7 +259,6 @@ TEST(CInterface, ChoosesAPreconditionerAsTheCommandLine) {
       EXPECT_STREQ(method, "minres");
     }
   }
-  EXPECT_EQ(heddle_preconditioner_create(A, "jacobi", nullptr, &made), HEDDLE_ERROR_SINGULAR);
   ASSERT_EQ(heddle_preconditioner_create(A, "auto", nullptr, &made), HEDDLE_OK);
   ASSERT_EQ(heddle_solver_create(A, method, made, nullptr, &solver), HEDDLE_OK);
   const heddle_view b_view = view(b, HEDDLE_REAL), x_view = view(x, HEDDLE_REAL);

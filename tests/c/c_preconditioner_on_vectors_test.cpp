@@ -298,7 +298,7 @@ TEST(PreconditionerOnVectors, TakesNewValuesWhenUpdated) {
     expect_near(s.inverse(r), sum(0.25, z, 0, z));
     expect_near(s.adjoint(r), sum(0.25, adjoint, 0, adjoint));
     if (std::string(text) == "multigrid") continue;  // its coarsest level takes singular matrices
-    values.assign(values.size(), 0);
+    values.assign(values.size(), std::string(text) == "jacobi" ? std::nan("") : 0);
     ASSERT_EQ(heddle_operator_update_values(s.A, &larger), HEDDLE_OK);
     EXPECT_EQ(heddle_preconditioner_update(s.M, nullptr), HEDDLE_ERROR_SINGULAR)
         << message(s.context);

@@ -268,10 +268,10 @@ TEST_F(Info, EndsWithAdvice) {
             "Take cg with jacobi, as a solve does by default: the matrix is Hermitian.");
   const auto hole = info(banner + "2 2 3\n1 2 1\n2 1 1\n2 2 3\n", "real");
   EXPECT_EQ(hole["solver"], "minres");
-  EXPECT_EQ(hole["preconditioner"], "none");
+  EXPECT_EQ(hole["preconditioner"], "jacobi");
   EXPECT_EQ(hole["advice"],
-            "Take minres without a preconditioner, as a solve does by default: the matrix is "
-            "Hermitian and not positive definite: row 0 (counted from 0) has 0 on the diagonal.");
+            "Take minres with jacobi, as a solve does by default: the matrix is Hermitian and not "
+            "positive definite: row 0 (counted from 0) has 0 on the diagonal.");
   EXPECT_EQ(advice("2 2 3\n1 1 1\n1 2 1\n2 2 1\n"),
             "Take bicgstab with jacobi, as a solve does by default: the matrix is not Hermitian.");
   const auto indefinite = info(banner + "2 2 4\n1 1 1\n1 2 2\n2 1 2\n2 2 1\n", "real");

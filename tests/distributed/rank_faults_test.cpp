@@ -3,6 +3,7 @@
 
 #include <array>
 #include <atomic>
+#include <cmath>
 #include <cstddef>
 #include <functional>
 #include <memory>
@@ -155,19 +156,19 @@ TEST(RankDisagreement, EndsAllWithOneError) {
                 });
 }
 
-TEST(RankDisagreement, ADiagonalEntryWithoutInverseIsNamed) {
+TEST(RankDisagreement, ADiagonalEntryThatIsNotFiniteIsNamed) {
   const Partition even = Partition::even(rows, 3);
   expect_on_all(
       ErrorKind::singular,
       "rank 1, whose rows begin at 256: Jacobi: the diagonal entry of row 7 (counted from "
-      "0) is missing or singular",
+      "0) is not finite",
       [&](Communicator& ranks) {
         RankRows part;
         std::vector<E> values;
         const long long first = even.first_row(ranks.rank());
         for (long long row = first; row < first + even.rows_of(ranks.rank()); ++row) {
           part.columns.push_back(row);
-          values.push_back(E{{row == 263 ? 0.0 : 1.0}});
+          values.push_back(E{{row == 263 ? std::nan("") : 1.0}});
           part.offsets.push_back(static_cast<Offset>(values.size()));
         }
         distribute<E>(ranks, even, part, values)->jacobi();

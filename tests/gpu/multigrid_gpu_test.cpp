@@ -34,11 +34,26 @@ std::vector<FieldView<const double>> views_of(const std::vector<Field<E>>& field
   return views;
 }
 
+/// Random numbers, but 0 where A x is.
+template <class E>
+Field<E> right_hand_side(const CsrMatrix<E>& matrix, std::uint64_t number) {
+  Seed seed(number);
+  Field<E> b = random_field<E>(matrix.rows(), seed.generator);
+  for (Index row = 0; row < matrix.rows(); ++row) {
+    const auto values = matrix.values().begin();
+    const auto first = matrix.offsets()[static_cast<std::size_t>(row)] * E::components;
+    const auto end = matrix.offsets()[static_cast<std::size_t>(row) + 1] * E::components;
+    if (std::all_of(values + first, values + end, [](double value) { return value == 0; })) {
+      b.set(row, {});
+    }
+  }
+  return b;
+}
+
 template <class E>
 void expect_same(const Device& device, const CsrMatrix<E>& matrix, std::uint64_t number,
                  const std::vector<Field<E>>& candidates = {}) {
-  Seed seed(number);
-  const Field<E> b = random_field<E>(matrix.rows(), seed.generator);
+  const Field<E> b = right_hand_side(matrix, number);
   for (const std::string name :
        {"pJDS,loop=graph", "Sl-32,vector=soa,inner=soa,loop=graph", "K1rs,loop=stepped",
         "pJDS,loop=graph,iteration-precision=single", "levels=single"}) {
@@ -53,6 +68,7 @@ void expect_same(const Device& device, const CsrMatrix<E>& matrix, std::uint64_t
     Multigrid<double> here(on_cpu, options, views_of(candidates));
     auto there = std::make_shared<Multigrid<double>>(A, options, views_of(candidates));
     EXPECT_TRUE(there->is_capturable());
+    EXPECT_TRUE(is_single || there->can_queue_refresh());
     // The set-up finds the same aggregates.
     const std::vector<MultigridLevel> levels = there->report().levels;
     const std::vector<MultigridLevel> expected_levels = here.report().levels;
@@ -230,6 +246,29 @@ TEST_F(MultigridOnGpu, TakesTheMotionsOfARigidBody) {
     std::copy(mode.begin(), mode.end(), field.scalars().begin());
   }
   expect_same(device, elasticity(mesh), 4, candidates);
+}
+
+/// Vertices that no element uses: zeros are stored for them, or nothing.
+TEST_F(MultigridOnGpu, LeavesOutRowsOfZeros) {
+  using E = block<double, 3, 3>;
+  const CsrMatrix<E> whole = elasticity(random_solid(3000));
+  for (const bool are_stored : {true, false}) {
+    SCOPED_TRACE(are_stored);
+    Pattern pattern{whole.rows(), whole.rows(), {0}, {}};
+    std::vector<E> entries;
+    for (Index row = 0; row < whole.rows(); ++row) {
+      for (Offset i = whole.offsets()[std::size_t(row)]; i < whole.offsets()[std::size_t(row) + 1];
+           ++i) {
+        const Index column = whole.column()[std::size_t(i)];
+        const bool is_used = row % 41 != 7 && column % 41 != 7;
+        if (!is_used && !are_stored) continue;
+        pattern.column.push_back(column);
+        entries.push_back(is_used ? whole.entry(i) : E::zero());
+      }
+      pattern.offsets.push_back(static_cast<Offset>(pattern.column.size()));
+    }
+    expect_same(device, matrix_of(pattern, entries), 8);
+  }
 }
 
 TEST_F(MultigridOnGpu, IsPartOfAnEnqueuedSolve) {

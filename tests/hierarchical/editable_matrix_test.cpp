@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <memory>
 
 #include "heddle/conjugate_gradient.hpp"
@@ -176,24 +177,36 @@ TYPED_TEST(Diagonals, AreInvertedAsThoseOfSlicedStorage) {
   }
 }
 
-TEST(Diagonals, NameTheFirstSingularRow) {
+TEST(Diagonals, CountMissingEntriesAsOneAndNameThoseThatAreNotFinite) {
   EditableMatrix<Real> A(HierarchicalMatrix<Real>(poisson(400), 8));
   HierarchicalJacobi<Real> jacobi(A);
   const HierarchicalMatrix<Real> whole = A.matrix();
-  const auto refuse = [&](const std::string& row) {
-    expect_error(
-        ErrorKind::singular,
-        "Jacobi: the diagonal entry of row " + row + " (counted from 0) is missing or singular",
-        [&] { jacobi.refresh(); });
+  const Index rows = whole.rows();
+  const auto weights = [&] {
+    Field<Real> ones(rows), z(rows);
+    for (Index i = 0; i < rows; ++i) ones.set(i, {{1}});
+    jacobi.refresh();
+    jacobi.apply(std::as_const(ones).view(), z.view(), Stream{});
+    return std::vector<double>(z.scalars().begin(), z.scalars().end());
   };
-  EditBatch<Real> zero, gone;
+  const std::vector<double> of_whole = weights();
+  std::vector<double> expected = of_whole;
+  const auto refuse = [&](const std::string& row) {
+    expect_error(ErrorKind::singular,
+                 "Jacobi: the diagonal entry of row " + row + " (counted from 0) is not finite",
+                 [&] { jacobi.refresh(); });
+  };
+  EditBatch<Real> zero, gone, nan;
   zero.set(207, 207, {{0}});
   gone.remove(31, 31);
   A.edit(zero);
-  refuse("207");
-  refuse("207");
   A.edit(gone);
-  refuse("31");
+  expected[207] = expected[31] = 1;
+  EXPECT_EQ(weights(), expected);
+  nan.set(40, 40, {{std::nan("")}});
+  A.edit(nan);
+  refuse("40");
+  refuse("40");
   A.assign(whole);
   jacobi.refresh();
   // Remove a whole leaf.
@@ -204,10 +217,15 @@ TEST(Diagonals, NameTheFirstSingularRow) {
     }
   }
   A.edit(all_of_block);
-  refuse("16");
-  expect_error(ErrorKind::singular,
-               "Jacobi: the diagonal entry of row 0 (counted from 0) is missing or singular",
-               [] { HierarchicalJacobi<Real>{HierarchicalMatrix<Real>(9, 9)}; });
+  expected = of_whole;
+  for (std::size_t i = 16; i < 24; ++i) expected[i] = 1;
+  EXPECT_EQ(weights(), expected);
+  HierarchicalJacobi<Real> made_from_it{A.matrix()},
+      of_nothing{HierarchicalMatrix<Real>(rows, rows)};
+  std::swap(jacobi, made_from_it);
+  EXPECT_EQ(weights(), expected);
+  std::swap(jacobi, of_nothing);
+  EXPECT_EQ(weights(), std::vector<double>(std::size_t(rows), 1.0));
   EXPECT_EQ(HierarchicalMatrix<Real>(0, 0).diagonal().entries(), 0);
   EXPECT_EQ(HierarchicalMatrix<Real>(7, 3).diagonal().rows(), 7);
 }

@@ -202,8 +202,9 @@ void expect_level(int size, Index rows, std::uint64_t number) {
   const UnsetArray<double> inverses = inverse_diagonal(a, host.stream());
   Array<double> by_rows(inverses.size());
   Array<double> energies(static_cast<std::size_t>(rows)), by_energies(energies.size());
-  device::DiagonalRows d{a.values.data(), diagonal.data(),    nullptr,
-                         by_rows.data(),  by_energies.data(), size};
+  device::DiagonalRows d{pattern_of(a), a.values.data(), diagonal.data(),
+                         nullptr,       by_rows.data(),  by_energies.data(),
+                         size};
   for (Index row = 0; row < rows; ++row) EXPECT_TRUE((device::invert_row<R, V>(d, row)));
   expect_near(by_rows, inverses, 1e-11);
 
@@ -311,14 +312,24 @@ TEST(TileRows, MultiplyLongRowsInPieces) {
   expect.operator()<Ring::complex, 0, 0, 0>({2, 2, 2}, 2);
 }
 
+/// Rows of zeros count as those of the identity; other rows with a zero on the diagonal are
+/// refused.
 TEST(TileRows, SeeDiagonalsThatHaveNoInverse) {
-  const double values[] = {1, 1, 1, 1, 2, 0, 0, -1, 2, 0, 0, NAN, 2, 1, 1, 2};
-  const Offset diagonal[] = {0, 1, 2, -1, 3};
-  double inverses[20], energies[5];
-  const device::DiagonalRows d{values, diagonal, nullptr, inverses, energies, 2};
-  for (Index row = 0; row < 5; ++row) {
-    EXPECT_EQ((device::invert_row<Ring::real, 0>(d, row)), row == 4);
+  const double values[] = {1, 1, 1, 1, 2, 0, 0, -1, 2, 0, 0, NAN, 2, 1, 1, 2,
+                           0, 0, 0, 4, 0, 1, 1, 4,  0, 0, 0, 4,   1, 0, 0, 0};
+  const Offset diagonal[] = {0, 1, 2, -1, 3, 4, 5, 6}, offsets[] = {0, 1, 2, 3, 3, 4, 5, 6, 8};
+  const Index column[] = {0, 1, 2, 4, 5, 6, 7, 4};
+  double inverses[32], energies[8];
+  const device::DiagonalRows d{
+      {8, offsets, column}, values, diagonal, nullptr, inverses, energies, 2};
+  const bool has_inverse[] = {false, false, false, true, true, true, false, false};
+  for (Index row = 0; row < 8; ++row) {
+    EXPECT_EQ((device::invert_row<Ring::real, 0>(d, row)), has_inverse[row]) << row;
   }
+  const std::vector<double> missing(inverses + 12, inverses + 16),
+      half(inverses + 20, inverses + 24);
+  EXPECT_EQ(missing, (std::vector<double>{1, 0, 0, 1}));
+  EXPECT_EQ(half, (std::vector<double>{1, 0, 0, 0.25}));
 }
 
 template <Ring R>

@@ -355,6 +355,34 @@ TEST(LocalInverse, BlocksKeepTheirSymmetry) {
   }
 }
 
+/// A row of zeros counts as one of the identity, and so does a block without inverse.
+TEST(LocalInverse, BlocksWithoutInverseCountAsTheIdentity) {
+  using E = real<double>;
+  Seed seed(4505);
+  Pattern pattern{9, 9, {0}, {}};
+  for (Index i = 0; i < 9; ++i) {
+    for (Index j = 0; j < 3; ++j) pattern.column.push_back(i / 3 * 3 + j);
+    pattern.offsets.push_back(static_cast<Offset>(pattern.column.size()));
+  }
+  auto matrix = random_matrix_of<E>(pattern, seed.generator);
+  double* const values = matrix.values().data();
+  for (int k = 0; k < 3; ++k) values[9 + 3 + k] = values[9 + k] = 1;  // two equal rows
+  for (int k = 0; k < 3; ++k) values[18 + 3 * k + 1] = values[18 + 3 + k] = 0;
+  const Operator<E> A(matrix, parse_plan("CSR"));
+  const BlockJacobi blocks(A, 3);
+  const std::vector<double> inverse = values_of<double>(blocks.inverse());
+  const std::vector<double> second(inverse.begin() + 9, inverse.begin() + 18);
+  EXPECT_EQ(second, (std::vector<double>{1, 0, 0, 0, 1, 0, 0, 0, 1}));
+  const double *const a = values + 18, *const b = inverse.data() + 18;
+  const double determinant = a[0] * a[8] - a[2] * a[6];
+  const double expected[] = {a[8] / determinant,  0, -a[2] / determinant, 0, 1, 0,
+                             -a[6] / determinant, 0, a[0] / determinant};
+  for (int k = 0; k < 9; ++k) EXPECT_NEAR(b[k], expected[k], 1e-12 * std::abs(1 / determinant));
+  using Layout = Csr<double, 1>;
+  expect_as_on_cpu<PlanOf<InversePart::block, PlainTile<E>, Layout, Layout>>(
+      A, blocks.inverse(), nullptr, 1e-12, blocks.groups());
+}
+
 /// Reports the first failing row of each kind, in the user's order.
 TEST(LocalInverse, NamesTheRowsThatFail) {
   using E = real<double>;
@@ -388,7 +416,7 @@ TEST(LocalInverse, NamesTheRowsThatFail) {
   Operator<E> of_blocks(singular, parse_plan("order=rcm,C=4,sigma=16"));
   const BlockJacobi blocks(of_blocks, 7);
   for (Offset at = singular.offsets()[38]; at < singular.offsets()[39]; ++at) {
-    singular.values()[std::size_t(at)] = 0;
+    singular.values()[std::size_t(at)] = std::nan("");
   }
   of_blocks.update_values(singular);
   inverse = values_of<double>(blocks.inverse());

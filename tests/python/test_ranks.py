@@ -158,7 +158,7 @@ def test_ranks_share_square_matrices_alone():
         heddle.Solver(A.H, "cg", None, ranks=2)
     singular = heddle.Matrix(([1.0, 1.0], ([0, 1], [1, 0])), (2, 2))
     with pytest.raises(ArithmeticError, match="row 0"):
-        heddle.Solver(singular, "minres", "jacobi", ranks=1)
+        heddle.Solver(singular, "minres", "fsai", ranks=1)
     solver = heddle.Solver(A, "cg", ranks=2)
     with pytest.raises((heddle.UnsupportedError, heddle.UsageError), match="ranks"):
         solver.enqueue(b, b)

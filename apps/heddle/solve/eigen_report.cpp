@@ -77,6 +77,9 @@ ReportLines describe(const EigenCommand& options, const FoundPairs& found, const
   if (options.preconditioner == automatic && found.preconditioner == "none") {
     lines.add("jacobi", "not taken: " + found.preconditioner_reason);
   }
+  if (found.units.count > 0) {
+    lines.add("diagonal", found.units.text(), {{"unit_rows", found.units.count}});
+  }
   describe_status(lines, report.status, report.iterations, report.detail);
   lines.add("residual",
             formatted("|A x - M x lambda| / ((|A| + |lambda| |M|) |x|), computed from x; |A| is "

@@ -13,6 +13,7 @@
 #include "run_facts.hpp"
 #include "singular_advice.hpp"
 #include "storage_option.hpp"
+#include "tuning/planning/method_choice.hpp"
 
 namespace heddle::cli {
 
@@ -41,6 +42,7 @@ struct FoundPairs : RunFacts {
 
   std::string preconditioner;         // the one in use
   std::string preconditioner_reason;  // the reason for it
+  UnitRows units;                     // where it takes 1
   std::optional<Offset> mass_entries;
   long long solver_memory = 0;
   int count = 0;

@@ -44,6 +44,7 @@ FoundPairs found_in(const EigenCommand& options, const AnyMatrix& matrix, const 
   found.preconditioner =
       options.preconditioner == automatic ? chosen.choice.text() : options.preconditioner;
   found.preconditioner_reason = chosen.reason;
+  found.units = chosen.units;
   return found;
 }
 

@@ -172,6 +172,9 @@ void describe_solver(ReportLines& lines, const SolveOutcome& outcome) {
       outcome.preconditioner == "none") {
     lines.add("jacobi", "not taken: " + outcome.preconditioner_reason);
   }
+  if (outcome.units.count > 0) {
+    lines.add("diagonal", outcome.units.text(), {{"unit_rows", outcome.units.count}});
+  }
 }
 
 /// The end of the solve: how accurate x is, and which x it is.
@@ -189,6 +192,14 @@ void describe_end(ReportLines& lines, const SolveOutcome& outcome) {
              {"error", error_of(outcome, outcome.reported)},
              {"restarts", report.restarts}});
   if (!report.converged()) lines.add("returned", returned_in_words(report));
+  if (const auto row = outcome.inconsistent_row) {
+    lines.add(
+        "unsolvable",
+        "row " + std::to_string(*row) +
+            " (counted from 0) of the matrix is zero, and b is not zero there: no x solves the "
+            "system",
+        {{"inconsistent_row", *row}});
+  }
   if (report.backward_error >= 0) {
     lines.add("rounding",
               formatted("|b - A x| / (|A||x| + |b|) = %.1e, estimated: the backward error of x",

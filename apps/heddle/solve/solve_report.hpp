@@ -24,6 +24,9 @@ struct SolveOutcome : RunFacts {
   std::string preconditioner;         // the one in use
   std::string preconditioner_reason;  // the reason for it
   bool has_automatic_preconditioner = false;
+  UnitRows units;                            // where the preconditioner takes 1
+  std::vector<Index> rows_of_zeros;          // not on ranks
+  std::optional<Index> inconsistent_row;     // one of them, where b is not 0
   MultigridChoice multigrid;                 // the preconditioner's
   std::string multigrid_reason;              // reason for its settings; empty if they are given
   std::optional<MultigridReport> hierarchy;  // the levels it made

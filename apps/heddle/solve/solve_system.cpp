@@ -40,6 +40,7 @@ class SystemSolve {
     outcome_.hierarchy = solver_->multigrid();
     outcome_.narrow_memory = solver_->narrow_memory();
     outcome_.storage.copied_bytes = solver_->copied_bytes();
+    find_inconsistent_row(given.b[outcome_.reported]);
     Report& report = outcome_.reports[outcome_.reported];
     report.bytes_per_iteration = placement_.total(report.bytes_per_iteration);
     gather(given.exact, x);
@@ -112,6 +113,18 @@ class SystemSolve {
     }
     outcome_.reports[outcome_.reported].iterate_seconds = median(std::move(seconds));
     return x;
+  }
+
+  void find_inconsistent_row(const AnyField& b) {
+    if (outcome_.report().converged()) return;
+    const int K = b.components();
+    for (const Index row : outcome_.rows_of_zeros) {
+      for (int k = 0; k < K; ++k) {
+        if (b.get(Offset(row) * K + k) == 0) continue;
+        outcome_.inconsistent_row = row;
+        return;
+      }
+    }
   }
 
   /// Gathers all rows of each x, if they are needed.

@@ -53,6 +53,7 @@ ChosenSystem begin(const SolveOptions& options, ReadSystem& system, Index first_
       system.preconditioner, system.read.matrix, first_row, options.shift, device);
   SolveOutcome outcome = outcome_of(options, system.read.matrix, chosen.choice, chosen.reason);
   outcome.tiles = hidden_tiles(system.read.matrix);
+  outcome.units = chosen.units;
   return {.matrix = std::move(system.read.matrix),
           .preconditioner = std::move(chosen.choice),
           .device = device,
@@ -175,6 +176,7 @@ ChosenSystem choose_alone(SolveOptions& options, ReadSystem given, const Device&
                                                system.planned_for, device, given.profiles);
   }
   outcome.method.looks_at_diagonal(system.matrix, system.preconditioner, options.shift);
+  if (options.shift == 0) outcome.rows_of_zeros = rows_of_zeros(system.matrix);
   choose_multigrid(options, &given.profiles, progress, system);
   outcome.read_seconds = read_seconds + choosing.seconds();
   return system;

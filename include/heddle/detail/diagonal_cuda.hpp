@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <vector>
 
 #include "heddle/array.hpp"
 #include "heddle/detail/product_cuda.hpp"
@@ -12,12 +13,14 @@ namespace heddle::cuda {
 
 class HEDDLE_EXPORT Diagonal final : public RowPreconditioner {
  public:
-  /// `components` and `scalar_bytes` are those of the entry in the form in which it computes.
-  Diagonal(const Product& product, int components, int scalar_bytes, const Device& device);
+  /// `components` and `scalar_bytes` are those of the entry in the form in which it computes;
+  /// `unit`: see `unit_entry`.
+  Diagonal(const Product& product, int components, int scalar_bytes,
+           const std::vector<double>& unit, const Device& device);
   ~Diagonal() override;
 
-  /// Does not throw for singular entries: returns the first row in the user's order that has no
-  /// inverse, or the number of rows. Waits for the stream.
+  /// Returns the first row in the user's order that has no inverse, not even a unit's, or the
+  /// number of rows. Waits for the stream.
   Index invert(const Stream& stream);
 
   /// Same in stream order: `*first_singular`, on the device, is lowered to that row. The bases'
@@ -36,6 +39,7 @@ class HEDDLE_EXPORT Diagonal final : public RowPreconditioner {
   const Product& product_;
   Device device_;
   Array<char> inverses_;
+  Array<double> unit_;
   std::unique_ptr<Kernels> kernels_;
 };
 

@@ -12,6 +12,7 @@
 #include "heddle/detail/sliced_operator.hpp"
 #include "heddle/detail/wide_loop.hpp"
 #include "heddle/entry_writer.hpp"
+#include "heddle/kernels/unit_inverse.hpp"
 #include "heddle/tools/team.hpp"
 
 namespace heddle::detail {
@@ -134,15 +135,21 @@ Index first_singular_row(const SlicedOperator<S>& matrix, const Invert& invert) 
                       });
 }
 
+/// `invert_or_unit` of one entry.
+template <class A>
+bool put_inverse(A entry, const double* unit, A& inverted) {
+  return invert_or_unit(
+      entry.component, inverted.component, A::components, unit, [&] { inverted = inverse(entry); },
+      [&] { return is_singular(entry, inverted); });
+}
+
 template <class E>
-Index invert_diagonal(const SlicedOperator<vector_scalar_t<E>>& matrix, void* inverses) {
+Index invert_diagonal(const SlicedOperator<vector_scalar_t<E>>& matrix, const double* unit,
+                      void* inverses) {
   auto* const entries = static_cast<arithmetic_t<E>*>(inverses);
   diagonal<E>(matrix, entries);
-  return first_singular_row(matrix, [&](Index row) {
-    const auto entry = entries[row];
-    entries[row] = inverse(entry);
-    return !is_singular(entry, entries[row]);
-  });
+  return first_singular_row(
+      matrix, [&](Index row) { return put_inverse(entries[row], unit, entries[row]); });
 }
 
 template <class A, class S>

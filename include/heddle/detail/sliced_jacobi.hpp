@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "heddle/detail/diagonal_cuda.hpp"
 #include "heddle/detail/sliced_operator.hpp"
@@ -12,16 +13,23 @@
 namespace heddle::detail {
 
 /// The checks of every Jacobi preconditioner. Throws `Error`: size_mismatch unless the matrix is
-/// square; singular.
+/// square; singular. `has_unit`: false if missing entries are refused, too.
 HEDDLE_EXPORT void check_jacobi_sizes(Index rows, Index columns);
-[[noreturn]] HEDDLE_EXPORT void refuse_singular_diagonal(Index row);
+[[noreturn]] HEDDLE_EXPORT void refuse_diagonal(Index row, bool has_unit);
+
+/// The components of the entry that leaves vectors as they are, in the form in which entries
+/// compute; empty if there is none.
+template <class S>
+HEDDLE_EXPORT std::vector<double> unit_entry(const EntryTable<S>& entry);
 
 template <class S>
 class HEDDLE_EXPORT SlicedJacobi : public Preconditioner<S> {
  public:
-  /// Keeps a handle to the operator. Throws `Error`: unsupported for an entry without an inverse,
-  /// size_mismatch for a matrix that is not square, singular with the first row, counted from 0 in
-  /// the user's order, whose diagonal entry is missing or has no inverse.
+  /// Keeps a handle to the operator. A diagonal entry that is missing, or has no inverse, counts as
+  /// one with a 1 for each zero on its own diagonal, or else as the unit. Throws `Error`:
+  /// unsupported for an entry without an inverse, size_mismatch for a matrix that is not square,
+  /// singular with the first row, counted from 0 in the user's order, whose diagonal entry is not
+  /// finite.
   explicit SlicedJacobi(const SlicedOperator<S>& matrix, Refresh refresh = Refresh::each_launch);
 
   std::optional<FieldShape> shape() const override;
@@ -55,6 +63,7 @@ class HEDDLE_EXPORT SlicedJacobi : public Preconditioner<S> {
 
   SlicedOperator<S> matrix_;
   Refresh refresh_;
+  std::vector<double> unit_;
   Array<char> inverses_;                    // row by row; on the CPU
   std::shared_ptr<cuda::Diagonal> on_gpu_;  // shared, as its destructor is built only with CUDA
   long long generation_ = -1;

@@ -51,10 +51,11 @@ struct HEDDLE_EXPORT EntryTable {
   void (*place)(const SlicedPattern& pattern, InnerLayout inner, const EntryShape& shape,
                 std::span<const std::byte> from, std::span<std::byte> to,
                 const Stream& stream) = nullptr;
-  /// Writes the inverses of the diagonal's entries, row by row in the row basis. Returns the first
-  /// row in the user's numbering that has none, or the number of rows. Null for an entry without an
-  /// inverse.
-  Index (*invert_diagonal)(const SlicedOperator<S>& A, void* inverses) = nullptr;
+  /// Writes the inverses of the diagonal's entries, row by row in the row basis, as
+  /// `invert_or_unit` does. Returns the first row in the user's numbering that has none, or the
+  /// number of rows. Null for an entry without an inverse.
+  Index (*invert_diagonal)(const SlicedOperator<S>& A, const double* unit,
+                           void* inverses) = nullptr;
   /// z = M^-1 r in the rows [begin, end).
   void (*apply_inverses)(const EntryTable& entry, const void* inverses, const FieldView<const S>& r,
                          const FieldView<S>& z, Index begin, Index end) = nullptr;

@@ -1,5 +1,6 @@
-// Pairs of a block's numbers that mirror each other across its diagonal: conjugates in a Hermitian
-// block, equal in a symmetric one. `ring` scalars per number.
+// Rules for the diagonal blocks of block Jacobi, on both devices. `ring` scalars per number. A row
+// of zeros counts as one of the identity, and so does a block without inverse. Numbers that mirror
+// each other across the diagonal are conjugates in a Hermitian block, equal in a symmetric one.
 #pragma once
 
 #include "heddle/entries/annotations.hpp"

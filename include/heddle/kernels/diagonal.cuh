@@ -3,6 +3,7 @@
 
 #include "heddle/kernels/product.cuh"
 #include "heddle/kernels/rows.cuh"
+#include "heddle/kernels/unit_inverse.hpp"
 
 namespace heddle::device {
 
@@ -34,6 +35,7 @@ __device__ __forceinline__ void invert_diagonal(
   const auto& A = a.matrix;
   const Share share = share_of<Plan>(A, Offset(blockIdx.x) * Plan::block + threadIdx.x);
   const Offset C = lanes_of<Plan>(A.lanes);
+  constexpr int is_inverted = 1, is_refused = 2;
   small_vector<int, 1> found{{0}};
   Index row = A.rows;
   if (share.row < A.rows) {
@@ -42,20 +44,27 @@ __device__ __forceinline__ void invert_diagonal(
     Offset step = share.step;
     for (int j = 0; j < count; ++j, step += C) {
       if (A.column[step + share.lane] != row) continue;
-      const D entry = load(load_entry<Plan, load_default>(A.values, step, share.lane, C, A.slots));
-      const D inverted = inverse(entry);
+      D entry = load(load_entry<Plan, load_default>(A.values, step, share.lane, C, A.slots));
+      D inverted;
+      const bool is_good = detail::invert_or_unit(
+          entry.component, inverted.component, D::components, a.unit,
+          [&] { inverted = inverse(entry); },
+          [&] { return !(magnitude(entry) * magnitude(inverted) * Plan::epsilon < 1); });
 #pragma unroll
       for (int k = 0; k < D::components; ++k) {
         a.inverses[Offset(k) * A.rows + row] = inverted.component[k];
       }
-      found.component[0] = magnitude(entry) * magnitude(inverted) * Plan::epsilon < 1;
+      found.component[0] = is_good ? is_inverted : is_refused;
       break;
     }
   }
   add_parts<Plan>(found, share.threads);
-  if (share.row < A.rows && share.thread == 0 && found.component[0] == 0) {
-    atomicMin(a.first_singular, a.user_row != nullptr ? a.user_row[row] : row);
+  if (share.row >= A.rows || share.thread != 0 || found.component[0] == is_inverted) return;
+  if (found.component[0] == 0 && a.unit != nullptr) {  // a missing entry
+    for (int k = 0; k < D::components; ++k) a.inverses[Offset(k) * A.rows + row] = a.unit[k];
+    return;
   }
+  atomicMin(a.first_singular, a.user_row != nullptr ? a.user_row[row] : row);
 }
 
 /// The preconditioner's type P, see rows.cuh: for entries E, over fields in SoA or not.

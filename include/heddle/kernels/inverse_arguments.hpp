@@ -30,11 +30,11 @@ struct InverseArguments {
   int words;                    // number of 8-byte words of a row's workspace
   double* scratch;              // `words` for each block; null: they lie in shared memory
   Index* failed[row_failures];  // the lowest user row of each kind
-  double mirror_tolerance;      // only for blocks: see mirror_images.hpp
+  double mirror_tolerance;      // only for blocks: see dense_blocks.hpp
 };
 
-/// Integers after those of rows: whether a block is Hermitian, and whether it is symmetric.
-inline constexpr int integers_of_symmetry = 2;
+/// Facts about a block, kept after the integers of rows.
+enum BlockFact { is_not_hermitian, is_not_symmetric, is_not_finite, block_facts };
 
 /// The size of the workspace for rows of `entries` tiles of size x size numbers of `ring` scalars,
 /// in words of 8 bytes. `LocalMemory` defines its layout.
@@ -47,7 +47,7 @@ HEDDLE_HD constexpr long long words_of_system(InversePart part, long long entrie
   const long long result = row > pairs ? row : pairs;
   const long long more = is_factor ? 0 : n * (2 + ring);
   const long long integers =
-      4 * entries + (is_factor ? 0 : n) + row_failures + 1 + (is_block ? integers_of_symmetry : 0);
+      4 * entries + (is_factor ? 0 : n) + row_failures + 1 + (is_block ? block_facts : 0);
   return matrix + result + more + (integers + 1) / 2;
 }
 

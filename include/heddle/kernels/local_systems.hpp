@@ -4,8 +4,8 @@
 // CPU thread.
 #pragma once
 
+#include "heddle/kernels/dense_blocks.hpp"
 #include "heddle/kernels/inverse_arguments.hpp"
-#include "heddle/kernels/mirror_images.hpp"
 #include "heddle/methods/coefficient.hpp"
 
 #if defined(__CUDA_ARCH__)
@@ -37,8 +37,8 @@ struct LocalMemory {
   Index* sorted;    // the positions in increasing order, and whose they are
   int* local;
   Index* order;
-  int* failed;   // one per `RowFailure`, then the number of the diagonal entry
-  int* differs;  // only of blocks: nonzero if it is not Hermitian, and not symmetric
+  int* failed;  // one per `RowFailure`, then the number of the diagonal entry
+  int* fact;    // one per `BlockFact`; only of blocks
 
   HEDDLE_INLINE LocalMemory(double* words, int count) : entries(count) {
     const Offset n = Offset(count) * V, pairs = tiles();
@@ -55,7 +55,7 @@ struct LocalMemory {
     local = sorted + count;
     order = local + count;
     failed = order + (is_factor ? 0 : n);
-    differs = failed + row_failures + 1;
+    fact = failed + row_failures + 1;
   }
 
   HEDDLE_INLINE int numbers() const { return entries * V; }
@@ -397,14 +397,14 @@ HEDDLE_INLINE void solve_rows(const Team& team, const LocalMemory<InversePart::r
   });
 }
 
-/// Sets `m.differs` if the matrix is not Hermitian, and not symmetric.
+/// Finds the facts about a block, whose rows of zeros become those of the identity.
 template <int V, Ring R, class Team>
-HEDDLE_INLINE void find_symmetry(const Team& team, const LocalMemory<InversePart::block, V, R>& m,
+HEDDLE_INLINE void look_at_block(const Team& team, const LocalMemory<InversePart::block, V, R>& m,
                                  double tolerance) {
   constexpr int r = ring_size(R);
   const int n = m.numbers();
   team.each([&](int lane) {
-    for (int kind = lane; kind < integers_of_symmetry; kind += team.lanes) m.differs[kind] = 0;
+    for (int kind = lane; kind < block_facts; kind += team.lanes) m.fact[kind] = 0;
   });
   team.each([&](int lane) {
     for (int at = lane; at < n * n; at += team.lanes) {
@@ -413,8 +413,15 @@ HEDDLE_INLINE void find_symmetry(const Team& team, const LocalMemory<InversePart
       const double scale =
           root(sum_of_sizes(m.number_at(i, i), r)) * root(sum_of_sizes(m.number_at(j, j), r));
       const double *const a = m.number_at(i, j), *const b = m.number_at(j, i);
-      if (!are_mirrored(a, b, r, true, scale, tolerance)) m.differs[0] = 1;
-      if (!are_mirrored(a, b, r, false, scale, tolerance)) m.differs[1] = 1;
+      if (!are_mirrored(a, b, r, true, scale, tolerance)) m.fact[is_not_hermitian] = 1;
+      if (!are_mirrored(a, b, r, false, scale, tolerance)) m.fact[is_not_symmetric] = 1;
+    }
+  });
+  team.each([&](int lane) {
+    for (int i = lane; i < n; i += team.lanes) {
+      const double size = sum_of_sizes(m.number_at(i, 0), n * r);
+      if (!is_finite(size)) m.fact[is_not_finite] = 1;
+      if (size == 0) m.number_at(i, i)[0] = 1;
     }
   });
 }
@@ -425,19 +432,30 @@ HEDDLE_INLINE void solve_block(const Team& team, const LocalMemory<InversePart::
                                double tolerance) {
   constexpr int r = ring_size(R);
   const int n = m.numbers();
-  find_symmetry(team, m, tolerance);
+  look_at_block(team, m, tolerance);
   eliminate_rows(team, m);
   solve_unit_rows(team, m, 0, n);
   team.each([&](int lane) {
+    for (int at = lane; at < r * n * n; at += team.lanes) {
+      if (!is_finite(m.result[at])) m.failed[row_is_singular] = 1;
+    }
+  });
+  team.each([&](int lane) {
+    const bool is_unit = n > 0 && m.failed[row_is_singular] != 0 && m.fact[is_not_finite] == 0;
     for (int at = lane; at < n * n; at += team.lanes) {
-      stored(loaded<R>(m.result + Offset(at) * r), m.number_at(at / n, m.order[at % n]));
+      auto number = loaded<R>(m.result + Offset(at) * r);
+      const int i = at / n, j = is_unit ? at % n : m.order[at % n];
+      if (is_unit) number = Coefficient<R, double>::from_real(i == j ? 1 : 0);
+      stored(number, m.number_at(i, j));
     }
   });
   // Elimination leaves rounding that methods for Hermitian preconditioners would notice. The
   // inverse of a symmetric matrix of quaternions is not symmetric.
   team.each([&](int lane) {
-    const bool is_hermitian = n > 0 && m.differs[0] == 0;
-    const bool is_symmetric = n > 0 && R == Ring::complex && m.differs[1] == 0;
+    if (n == 0) return;
+    if (lane == 0 && m.fact[is_not_finite] == 0) m.failed[row_is_singular] = 0;
+    const bool is_hermitian = m.fact[is_not_hermitian] == 0;
+    const bool is_symmetric = R == Ring::complex && m.fact[is_not_symmetric] == 0;
     if (!is_hermitian && !is_symmetric) return;
     for (int at = lane; at < n * n; at += team.lanes) {
       const int i = at / n, j = at % n;

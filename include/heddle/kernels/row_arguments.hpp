@@ -31,6 +31,7 @@ struct InvertArguments {
   D* inverses;
   const Index* user_row;  // user's row of each row; null where both are the same
   Index* first_singular;  // the lowest user row without an inverse
+  const double* unit;     // components of the unit entry; null if there is none
 };
 
 }  // namespace heddle::device

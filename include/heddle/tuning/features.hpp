@@ -35,11 +35,18 @@ struct HEDDLE_EXPORT Features {
 
 HEDDLE_EXPORT Features features(const AnyMatrix& matrix, const Device& device);
 
-/// The first row whose diagonal entry is missing or has no inverse, or the number of rows if there
-/// is none. `first_row`: the place of these rows among those of the whole matrix, whose columns
-/// they have.
-HEDDLE_EXPORT Index first_row_without_inverse(const AnyMatrix& matrix, const Device& device,
-                                              Index first_row = 0);
+/// Rows whose diagonal entry is missing or has no inverse. The first row is meaningful if there are
+/// any, the other one, whose entry is not finite, is else the number of rows.
+struct RowsWithoutInverse {
+  Index count = 0;
+  Index first = 0, not_finite = 0;
+};
+/// `first_row`: the place of these rows among those of the whole matrix, whose columns they have.
+HEDDLE_EXPORT RowsWithoutInverse rows_without_inverse(const AnyMatrix& matrix, const Device& device,
+                                                      Index first_row = 0);
+
+/// Rows that store nothing but zeros: A x is 0 there.
+HEDDLE_EXPORT std::vector<Index> rows_of_zeros(const AnyMatrix& matrix);
 
 /// One layout's account, and its total over that of CSR (Mueller-Roemer et al. 2020, table 9;
 /// theirs counts offsets of 4 bytes, these have 8).

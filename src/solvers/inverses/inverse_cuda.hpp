@@ -28,7 +28,7 @@ class LocalInverse {
     std::span<const Offset> place_in_second;
     /// The first user row of each block, and then the number of rows; only for block Jacobi.
     std::span<const Index> groups;
-    double mirror_tolerance;  // for blocks: see mirror_images.hpp
+    double mirror_tolerance;  // for blocks: see dense_blocks.hpp
   };
   /// Keeps pointers to the patterns and values of `parts`, and memory of its own: 8 bytes per slot
   /// of a factor, at most 8 bytes per row, and workspaces for rows that do not fit in shared

@@ -61,7 +61,7 @@ void LocalInverse<S>::refuse_singular(Index row) const {
       what = "the block of row" +
              (others > 0 ? "s " + std::to_string(first) + " to " + std::to_string(first + others)
                          : " " + std::to_string(first)) +
-             " (counted from 0) has no inverse";
+             " (counted from 0) has a number that is not finite";
       break;
   }
   throw Error(ErrorKind::singular, std::string(name()) + ": " + what);

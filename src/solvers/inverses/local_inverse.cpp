@@ -226,8 +226,12 @@ bool LocalInverse<S>::solve_rows(const Matrix& matrix, Index first, Index end,
   // Elimination leaves rounding that methods for Hermitian preconditioners would notice.
   const auto symmetry =
       symmetry_of(system.matrix, system.size, tiles_.ring, static_cast<D>(mirror_tolerance()));
-  if (!solve_(system, false)) return false;
-  symmetrize(system.result, system.size, tiles_.ring, symmetry);
+  if (!put_units_in_zero_rows(system.matrix, system.size, tiles_.ring)) return false;
+  if (!solve_(system, false)) {
+    put_identity(system.result, system.size, tiles_.ring);
+  } else {
+    symmetrize(system.result, system.size, tiles_.ring, symmetry);
+  }
   return true;
 }
 

@@ -5,7 +5,7 @@
 #include <numeric>
 
 #include "base/long_double.hpp"
-#include "heddle/kernels/mirror_images.hpp"
+#include "heddle/kernels/dense_blocks.hpp"
 
 namespace heddle::detail {
 
@@ -102,9 +102,30 @@ void symmetrize(D* block, Index n, int ring, BlockSymmetry symmetry) {
   }
 }
 
+template <class D>
+bool put_units_in_zero_rows(D* block, Index n, int ring) {
+  for (Index i = 0; i < n; ++i) {
+    D* const row = block + Offset(i) * n * ring;
+    const D size = device::sum_of_sizes(row, n * ring);
+    if (!std::isfinite(size)) return false;
+    if (size == 0) row[Offset(i) * ring] = 1;
+  }
+  return true;
+}
+
+template <class D>
+void put_identity(D* block, Index n, int ring) {
+  std::fill_n(block, Offset(n) * n * ring, D(0));
+  for (Index i = 0; i < n; ++i) block[(Offset(i) * n + i) * ring] = 1;
+}
+
 template BlockSymmetry symmetry_of(const double*, Index, int, double);
 HEDDLE_IN_LONG_DOUBLE(template BlockSymmetry symmetry_of(const long double*, Index, int,
                                                          long double);)
+template bool put_units_in_zero_rows(double*, Index, int);
+HEDDLE_IN_LONG_DOUBLE(template bool put_units_in_zero_rows(long double*, Index, int);)
+template void put_identity(double*, Index, int);
+HEDDLE_IN_LONG_DOUBLE(template void put_identity(long double*, Index, int);)
 template void symmetrize(double*, Index, int, BlockSymmetry);
 HEDDLE_IN_LONG_DOUBLE(template void symmetrize(long double*, Index, int, BlockSymmetry);)
 

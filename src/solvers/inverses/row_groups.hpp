@@ -1,5 +1,5 @@
-// Groups of consecutive rows, for block Jacobi: where they begin, and the symmetry that their dense
-// blocks keep when they are inverted.
+// Groups of consecutive rows, for block Jacobi: where they begin, and what holds for their dense
+// blocks when they are inverted.
 #pragma once
 
 #include <vector>
@@ -50,8 +50,18 @@ BlockSymmetry symmetry_of(const D* block, Index n, int ring, D tolerance);
 template <class D>
 void symmetrize(D* block, Index n, int ring, BlockSymmetry symmetry);
 
+/// Puts 1 on the diagonal of each row of zeros. False if a number is not finite.
+template <class D>
+bool put_units_in_zero_rows(D* block, Index n, int ring);
+template <class D>
+void put_identity(D* block, Index n, int ring);
+
 extern template BlockSymmetry symmetry_of(const double*, Index, int, double);
 extern template BlockSymmetry symmetry_of(const long double*, Index, int, long double);
+extern template bool put_units_in_zero_rows(double*, Index, int);
+extern template bool put_units_in_zero_rows(long double*, Index, int);
+extern template void put_identity(double*, Index, int);
+extern template void put_identity(long double*, Index, int);
 extern template void symmetrize(double*, Index, int, BlockSymmetry);
 extern template void symmetrize(long double*, Index, int, BlockSymmetry);
 

@@ -146,6 +146,7 @@ void LevelValues<S>::invert_diagonal(std::size_t number) {
   const auto& shape = levels_[number]->matrix.shape;
   Values& own = values_[number];
   device::DiagonalRows diagonal;
+  diagonal.a = own.matrix.pattern.view();
   diagonal.values = own.matrix.values.data();
   diagonal.diagonal = own.diagonal.data();
   diagonal.below = scales_below(number);

@@ -12,12 +12,14 @@ struct Diagonal::Kernels {
   cudaKernel_t apply = nullptr;
 };
 
-Diagonal::Diagonal(const Product& product, int components, int scalar_bytes, const Device& device)
+Diagonal::Diagonal(const Product& product, int components, int scalar_bytes,
+                   const std::vector<double>& unit, const Device& device)
     : product_(product),
       device_(device),
       inverses_(static_cast<std::size_t>(product.pattern().rows) *
                     static_cast<std::size_t>(components) * static_cast<std::size_t>(scalar_bytes),
                 device),
+      unit_(std::span<const double>(unit), device),
       kernels_(std::make_unique<Kernels>()) {
   const KernelSource source = diagonal_source(product.program(device::store_scaled), scalar_bytes);
   const Stream& stream = device_.stream();
@@ -58,7 +60,8 @@ void Diagonal::queue_inversion(Index* first_singular, const Stream& stream) {
   if (A.rows == 0) return;
   const OnGpu here(stream);
   device::InvertArguments<char, char> arguments{product_.matrix(), inverses_.data(),
-                                                A.row_basis->user_rows_on(device_), first_singular};
+                                                A.row_basis->user_rows_on(device_), first_singular,
+                                                unit_.empty() ? nullptr : unit_.data()};
   void* pointers[] = {&arguments};
   launch(kernels_->invert, shape_for(Offset(A.slices()) * A.C, false), stream, pointers);
 }

@@ -15,14 +15,15 @@ void check_jacobi_sizes(Index rows, Index columns) {
                                             std::to_string(rows) + " x " + std::to_string(columns));
 }
 
-void refuse_singular_diagonal(Index row) {
+void refuse_diagonal(Index row, bool has_unit) {
   throw Error(ErrorKind::singular, "Jacobi: the diagonal entry of row " + std::to_string(row) +
-                                       " (counted from 0) is missing or singular");
+                                       " (counted from 0) is " +
+                                       (has_unit ? "not finite" : "missing or singular"));
 }
 
 template <class S>
 SlicedJacobi<S>::SlicedJacobi(const SlicedOperator<S>& matrix, Refresh refresh)
-    : matrix_(matrix), refresh_(refresh) {
+    : matrix_(matrix), refresh_(refresh), unit_(unit_entry(matrix.entry())) {
   const EntryTable<S>& entry = matrix.entry();
   if (entry.invert_diagonal == nullptr) {
     throw Error(ErrorKind::unsupported,
@@ -33,8 +34,9 @@ SlicedJacobi<S>::SlicedJacobi(const SlicedOperator<S>& matrix, Refresh refresh)
   check_jacobi_sizes(matrix.rows(), matrix.columns());
   if constexpr (has_cuda) {
     if (const cuda::Product* product = matrix.product_on_gpu()) {
-      on_gpu_ = std::make_shared<cuda::Diagonal>(*product, entry.arithmetic.components,
-                                                 entry.arithmetic.scalar_bytes, matrix.device());
+      on_gpu_ =
+          std::make_shared<cuda::Diagonal>(*product, entry.arithmetic.components,
+                                           entry.arithmetic.scalar_bytes, unit_, matrix.device());
     }
   }
   if (!on_gpu_) {
@@ -50,10 +52,11 @@ void SlicedJacobi<S>::invert() {
     if constexpr (has_cuda) {
       if (on_gpu_) return on_gpu_->invert(matrix_.device().stream());
     }
-    return matrix_.entry().invert_diagonal(matrix_, inverses_.data());
+    return matrix_.entry().invert_diagonal(matrix_, unit_.empty() ? nullptr : unit_.data(),
+                                           inverses_.data());
   };
   const Index first_singular = invert_entries();
-  if (first_singular < matrix_.rows()) refuse_singular_diagonal(first_singular);
+  if (first_singular < matrix_.rows()) refuse_diagonal(first_singular, !unit_.empty());
   generation_ = matrix_.generation();
 }
 

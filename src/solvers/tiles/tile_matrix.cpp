@@ -36,6 +36,42 @@ void conjugate_transpose(const TileMatrix& a, const Array<Offset>& place, TileMa
   });
 }
 
+namespace {
+
+/// True if the tiles of `row` hold nothing but zeros in their row i.
+bool is_zero_row(const TileMatrix& a, Index row, Index i) {
+  const Offset numbers = Offset(a.shape.width) * a.shape.ring;
+  for (Offset e = a.pattern.begin(row); e < a.pattern.begin(row + 1); ++e) {
+    const double* const number = a.tile(e) + i * numbers;
+    if (!std::all_of(number, number + numbers, [](double scalar) { return scalar == 0; })) {
+      return false;
+    }
+  }
+  return true;
+}
+
+/// Puts the tile on the diagonal of `row` into `tile`, with 1 for each of its rows of zeros. False
+/// if another row has a zero there: then the matrix is indefinite.
+bool read_diagonal(const TileMatrix& a, Index row, double* tile) {
+  const Offset v = a.shape.height, r = a.shape.ring;
+  const std::span<const Index> columns = a.pattern.row(row);
+  const auto found = std::lower_bound(columns.begin(), columns.end(), row);
+  if (found == columns.end() || *found != row) {
+    std::fill_n(tile, v * v * r, 0.0);
+  } else {
+    std::copy_n(a.tile(a.pattern.begin(row) + (found - columns.begin())), v * v * r, tile);
+  }
+  for (Offset i = 0; i < v; ++i) {
+    double* const number = tile + (i * v + i) * r;
+    if (number[0] != 0) continue;
+    if (!is_zero_row(a, row, static_cast<Index>(i))) return false;
+    number[0] = 1;
+  }
+  return true;
+}
+
+}  // namespace
+
 void invert_diagonal(const TileMatrix& a, UnsetArray<double>& inverses, SetupScratch& scratch,
                      const Stream& host) {
   const auto v = static_cast<std::size_t>(a.shape.height),
@@ -45,44 +81,43 @@ void invert_diagonal(const TileMatrix& a, UnsetArray<double>& inverses, SetupScr
   std::atomic<Index> singular{a.rows()};
   std::atomic<bool> is_positive = true;
   const int team = team_size(host, a.rows() * size * 8);
-  const auto diagonal_of = [&](Index row) -> const double* {
-    const std::span<const Index> columns = a.pattern.row(row);
-    const auto found = std::lower_bound(columns.begin(), columns.end(), row);
-    if (found == columns.end() || *found != row) return nullptr;
-    return a.tile(a.pattern.begin(row) + (found - columns.begin()));
-  };
   const auto check = [&] {
     if (const Index row = singular; row < a.rows()) {
       throw Error(ErrorKind::singular, "multigrid: the diagonal entry of row " +
                                            std::to_string(row) +
-                                           " (counted from 0) is missing or singular");
+                                           " (counted from 0) is singular or not finite");
     }
     if (!is_positive) refuse_indefinite();
   };
   if (size == 1) {
     parallel_for(team, a.rows(), [&](Index row) {
-      const double* const number = diagonal_of(row);
-      if (number == nullptr) return lower(singular, row);
+      double number;
+      if (!read_diagonal(a, row, &number)) {
+        is_positive = false;
+        return;
+      }
       double& inverse = inverses[static_cast<std::size_t>(row)];
-      inverse = 1 / *number;
-      if (!std::isfinite(*number) || !std::isfinite(inverse)) return lower(singular, row);
-      if (!(*number > 0)) is_positive = false;
+      inverse = 1 / number;
+      if (!std::isfinite(number) || !std::isfinite(inverse)) return lower(singular, row);
+      if (!(number > 0)) is_positive = false;
     });
     return check();
   }
-  scratch.numbers.reserve(team, v * v * r + LocalSystem<double>::scratch_scalars(v, r));
+  scratch.numbers.reserve(team, 2 * v * v * r + LocalSystem<double>::scratch_scalars(v, r));
   scratch.order.reserve(team, v);
   numbered_shares(team, a.rows(), 0, [&](int thread, auto&& for_each) {
-    double* const matrix = scratch.numbers.of_thread(thread);
+    double *const matrix = scratch.numbers.of_thread(thread), *const tile = matrix + size;
     for_each([&](Index row) {
-      const double* const tile = diagonal_of(row);
-      if (tile == nullptr) return lower(singular, row);
+      if (!read_diagonal(a, row, tile)) {
+        is_positive = false;
+        return;
+      }
       std::copy_n(tile, size, matrix);
       LocalSystem<double> system;
       system.size = system.wanted = static_cast<Index>(v);
       system.matrix = matrix;
       system.result = inverses.data() + row * size;
-      system.scratch = matrix + size;
+      system.scratch = tile + size;
       system.order = scratch.order.of_thread(thread);
       system.smallest_pivot = 0;
       if (!solve(system, true)) is_positive = false;

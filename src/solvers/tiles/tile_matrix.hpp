@@ -74,8 +74,9 @@ struct SetupScratch {
   }
 };
 
-/// Puts the inverses of the diagonal tiles, row by row, into `inverses`. Throws `Error`: singular
-/// for a row without one, unsupported for one that is not positive definite.
+/// Puts the inverses of the diagonal tiles, row by row, into `inverses`; rows of zeros count as
+/// those of the identity. Throws `Error`: singular for a row without one, unsupported for a matrix
+/// that is not positive semidefinite.
 void invert_diagonal(const TileMatrix& a, UnsetArray<double>& inverses, SetupScratch& scratch,
                      const Stream& host);
 UnsetArray<double> inverse_diagonal(const TileMatrix& a, const Stream& host);

@@ -55,6 +55,7 @@ HEDDLE_INLINE void smooth_row(const Team& team, const SmoothedRows& s, Index row
 
 /// Square tiles on the diagonal of a matrix.
 struct DiagonalRows {
+  TilePattern a;
   const double* values = nullptr;    // the matrix's
   const Offset* diagonal = nullptr;  // entry on the diagonal of each row, -1 for none
   const double* below = nullptr;     // numbers that energies were made of; null on the finest level
@@ -89,34 +90,65 @@ HEDDLE_INLINE bool invert_in_place(double* tile, int size) {
   return is_positive;
 }
 
-/// False for a tile that is missing, or may be singular or not definite: an inverse so large that
-/// it may come from rounding is in doubt.
+/// True if the tiles of `row` hold nothing but zeros in their row i.
+template <Ring R>
+HEDDLE_INLINE bool is_zero_row(const DiagonalRows& d, Index row, int i) {
+  const Offset numbers = Offset(d.size) * ring_size(R);
+  for (Offset e = d.a.offsets[row]; e < d.a.offsets[row + 1]; ++e) {
+    const double* const number = d.values + (e * d.size + i) * numbers;
+    for (Offset k = 0; k < numbers; ++k) {
+      if (number[k] != 0) return false;
+    }
+  }
+  return true;
+}
+
+/// Puts 1 on the tile's diagonal for each row of zeros. False if another row has a zero there: then
+/// the matrix is indefinite.
+template <Ring R, int V>
+HEDDLE_INLINE bool put_units(const DiagonalRows& d, Index row, double* tile) {
+  constexpr Offset r = ring_size(R);
+  const int v = V > 0 ? V : d.size;
+  bool is_good = true;
+  HEDDLE_UNROLL for (int i = 0; i < v; ++i) {
+    double* const number = tile + (i * v + i) * r;
+    if (number[0] != 0) continue;
+    is_good = is_good && is_zero_row<R>(d, row, i);
+    number[0] = 1;
+  }
+  return is_good;
+}
+
+/// Rows of zeros count as those of the identity. False for a tile that may be singular or not
+/// definite: an inverse so large that it may come from rounding is in doubt.
 template <Ring R, int V>
 HEDDLE_INLINE bool invert_row(const DiagonalRows& d, Index row) {
   constexpr Offset r = ring_size(R);
   const int v = V > 0 ? V : d.size;
-  if (d.diagonal[row] < 0) return false;
-  const double* const from = d.values + d.diagonal[row] * v * v * r;
+  const Offset place = d.diagonal[row] * v * v * r;
+  const auto from = [&](int k) { return place < 0 ? 0 : d.values[place + k]; };
   double* const to = d.inverses + Offset(row) * v * v * r;
   double largest = d.below != nullptr ? d.below[row] : 0;
   for (int i = 0; i < v; ++i) {
-    const double size = absolute(from[(i * v + i) * r]);
+    const double size = absolute(from((i * v + i) * r));
     largest = size > largest ? size : largest;
   }
   d.energies[row] = largest;
   bool is_good = true;
   if constexpr (V > 0) {
     double tile[r * V * V];
-    HEDDLE_UNROLL for (int k = 0; k < r * V * V; ++k) tile[k] = from[k];
-    is_good = invert_in_place<R, V>(tile, V);
+    HEDDLE_UNROLL for (int k = 0; k < r * V * V; ++k) tile[k] = from(k);
+    is_good = put_units<R, V>(d, row, tile);
+    is_good = invert_in_place<R, V>(tile, V) && is_good;
     HEDDLE_UNROLL for (int k = 0; k < r * V * V; ++k) to[k] = tile[k];
   } else {
-    for (int k = 0; k < r * v * v; ++k) to[k] = from[k];
-    is_good = invert_in_place<R, 0>(to, v);
+    for (int k = 0; k < r * v * v; ++k) to[k] = from(k);
+    is_good = put_units<R, 0>(d, row, to);
+    is_good = invert_in_place<R, 0>(to, v) && is_good;
   }
   const double most = 1 / (1e3 * v * epsilon_of_double);
   for (int i = 0; i < v; ++i) {
-    const double growth = to[(i * v + i) * r] * from[(i * v + i) * r];
+    const double growth = to[(i * v + i) * r] * from((i * v + i) * r);
     is_good = is_good && growth < most;  // false if it is not a number
   }
   return is_good;

@@ -22,15 +22,21 @@ DiagonalSigns signs_of(const AnyMatrix& matrix, double shift) {
   const std::byte* const values = matrix.values().data();
   for (Index row = 0; row < pattern.rows; ++row) {
     double value = shift;
+    bool is_coupled = false;
     for (Offset k = pattern.offsets[row]; k < pattern.offsets[Offset(row) + 1]; ++k) {
-      if (pattern.column[k] != row) continue;
+      const std::byte* const entry = values + k * matrix.entry_bytes();
+      if (pattern.column[k] != row) {
+        is_coupled = is_coupled || std::any_of(entry, entry + matrix.entry_bytes(),
+                                               [](auto byte) { return byte != std::byte{}; });
+        continue;
+      }
       S first;
-      std::memcpy(&first, values + k * matrix.entry_bytes(), sizeof first);
+      std::memcpy(&first, entry, sizeof first);
       value += static_cast<double>(first);
     }
     signs.has_positive = signs.has_positive || value > 0;
     signs.has_negative = signs.has_negative || value < 0;
-    if (value == 0 && !signs.row_of_zero) signs.row_of_zero = row;
+    if (value == 0 && is_coupled && !signs.row_of_zero) signs.row_of_zero = row;
     if (signs.has_positive && signs.has_negative) break;
   }
   return signs;

@@ -10,7 +10,7 @@ namespace heddle {
 /// Signs of the first components of diagonal entries, which are e* A e for unit vectors e.
 struct DiagonalSigns {
   bool has_positive = false, has_negative = false;
-  std::optional<Index> row_of_zero;  // or of a missing entry: the first such row
+  std::optional<Index> row_of_zero;  // the first with 0 there, or nothing, and a number elsewhere
 };
 /// For A + shift I. None for entries given by a definition, whose components may mean anything.
 std::optional<DiagonalSigns> diagonal_signs(const AnyMatrix& matrix, double shift);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdlib>
 
 #include "heddle/jacobi.hpp"
@@ -184,18 +185,43 @@ Features features(const AnyMatrix& matrix, const Device& device) {
   return f;
 }
 
-Index first_row_without_inverse(const AnyMatrix& matrix, const Device& device, Index first_row) {
+RowsWithoutInverse rows_without_inverse(const AnyMatrix& matrix, const Device& device,
+                                        Index first_row) {
   const PatternView pattern = matrix.pattern();
-  Index first = pattern.rows;
+  RowsWithoutInverse found;
   look_at(matrix, [&](const auto& entries) {
-    const auto look_at_row = [&](Index row, Index& seen) {
-      if (row >= seen) return;
-      const Offset i = find(pattern, row, first_row + row);
-      if (i < 0 || entries.is_singular(i)) seen = row;
-    };
-    first = parallel_min(device.stream().threads, pattern.rows, pattern.rows, look_at_row);
+    found = parallel_reduce(
+        device.stream().threads, pattern.rows, RowsWithoutInverse{0, pattern.rows, pattern.rows},
+        [&](Index row, RowsWithoutInverse& seen) {
+          const Offset i = find(pattern, row, first_row + row);
+          if (i >= 0 && !entries.is_singular(i)) return;
+          ++seen.count;
+          seen.first = std::min(seen.first, row);
+          if (i >= 0 && !std::isfinite(entries.magnitude(i))) {
+            seen.not_finite = std::min(seen.not_finite, row);
+          }
+        },
+        [](RowsWithoutInverse& all, const RowsWithoutInverse& other) {
+          all.count += other.count;
+          all.first = std::min(all.first, other.first);
+          all.not_finite = std::min(all.not_finite, other.not_finite);
+        });
   });
-  return first;
+  return found;
+}
+
+std::vector<Index> rows_of_zeros(const AnyMatrix& matrix) {
+  const PatternView pattern = matrix.pattern();
+  const std::byte* const values = matrix.values().data();
+  std::vector<Index> rows;
+  for (Index row = 0; row < pattern.rows; ++row) {
+    const std::byte* const begin = values + pattern.offsets[row] * matrix.entry_bytes();
+    const std::byte* const end = values + pattern.offsets[Offset(row) + 1] * matrix.entry_bytes();
+    if (std::all_of(begin, end, [](std::byte byte) { return byte == std::byte{}; })) {
+      rows.push_back(row);
+    }
+  }
+  return rows;
 }
 
 std::vector<LayoutMemory> layout_memory(const AnyMatrix& matrix, const Device& device) {

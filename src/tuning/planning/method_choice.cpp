@@ -39,6 +39,22 @@ const MethodInfo* method_for_all() {
   });
 }
 
+/// Rows that count as those of the identity, in preconditioners that begin with the diagonal.
+UnitRows units_of(const RowsWithoutInverse& found, Index first_row) {
+  return {found.count, first_row + found.first};
+}
+UnitRows units_of(const ComposedChoice& choice, const AnyMatrix& rows, Index first_row,
+                  const Device& device) {
+  constexpr PreconditionerKind kinds[] = {PreconditionerKind::jacobi, PreconditionerKind::chebyshev,
+                                          PreconditionerKind::neumann,
+                                          PreconditionerKind::multigrid};
+  const bool inverts_diagonal =
+      std::any_of(std::begin(kinds), std::end(kinds),
+                  [&](PreconditionerKind kind) { return choice.has(kind); });
+  if (!inverts_diagonal) return {};
+  return units_of(rows_without_inverse(rows, Device::cpu(device.threads()), first_row), first_row);
+}
+
 /// The choice with another kind; its multigrid settings remain.
 ComposedChoice with_kind(const ComposedChoice& choice, PreconditionerKind kind) {
   ComposedChoice other(kind);
@@ -59,7 +75,7 @@ bool MethodChoice::looks_at_diagonal(const AnyMatrix& entries, const ComposedCho
   const auto signs = diagonal_signs(entries, shift);
   if (!signs) return false;
   const bool is_bare = preconditioner.text() == "none";
-  if (!signs->has_negative && signs->row_of_zero && is_bare) {
+  if (!signs->has_negative && signs->row_of_zero) {
     method = &find_method("minres");
     reason = "the matrix is Hermitian and not positive definite: row " +
              std::to_string(*signs->row_of_zero) + " (counted from 0) has 0 on the diagonal";
@@ -132,7 +148,9 @@ ChosenPreconditioner choose_preconditioner(const ComposedChoice& named, const An
 ChosenPreconditioner choose_preconditioner_of_rows(const ComposedChoice& named,
                                                    const AnyMatrix& rows, Index first_row,
                                                    double shift, const Device& device) {
-  if (!named.has(PreconditionerKind::automatic)) return {named, "as named"};
+  if (!named.has(PreconditionerKind::automatic)) {
+    return {named, "as named", units_of(named, rows, first_row, device)};
+  }
   const auto none = [&](std::string why) {
     return ChosenPreconditioner{with_kind(named, PreconditionerKind::none), std::move(why)};
   };
@@ -141,12 +159,25 @@ ChosenPreconditioner choose_preconditioner_of_rows(const ComposedChoice& named,
       std::visit([](const auto& entry) { return entry->invert_diagonal != nullptr; },
                  detail::entry_table_of(rows));
   if (!has_inverse) return none("these entries define no inverse");
-  const Index singular = first_row_without_inverse(rows, Device::cpu(device.threads()), first_row);
-  if (singular < rows.rows()) {
-    return none("the diagonal entry of row " + std::to_string(first_row + singular) +
-                " (counted from 0) is missing or singular");
+  const RowsWithoutInverse found =
+      rows_without_inverse(rows, Device::cpu(device.threads()), first_row);
+  if (found.not_finite < rows.rows()) {
+    return none("the diagonal entry of row " + std::to_string(first_row + found.not_finite) +
+                " (counted from 0) is not finite");
   }
-  return {with_kind(named, PreconditionerKind::jacobi), "every diagonal entry has an inverse"};
+  const UnitRows units = units_of(found, first_row);
+  const bool has_all_rows = rows.rows() == rows.columns();
+  if (has_all_rows && units.count == rows.rows()) return none("no diagonal entry has an inverse");
+  return {with_kind(named, PreconditionerKind::jacobi),
+          units.count == 0 ? "every diagonal entry has an inverse"
+                           : "every diagonal entry has an inverse, or counts as 1",
+          units};
+}
+
+std::string UnitRows::text() const {
+  return std::to_string(count) + (count == 1 ? " entry has" : " entries have") +
+         " no inverse and count" + (count == 1 ? "s" : "") + " as 1, the first in row " +
+         std::to_string(first) + " (counted from 0)";
 }
 
 std::string methods_in_words() {

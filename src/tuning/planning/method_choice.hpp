@@ -44,13 +44,22 @@ struct MethodChoice {
   bool gives_way(const Report& report);
 };
 
+/// Rows whose diagonal entry has no inverse, where a preconditioner takes 1 instead.
+struct UnitRows {
+  Index count = 0;
+  Index first = 0;  // of all ranks' rows
+
+  std::string text() const;
+};
+
 struct ChosenPreconditioner {
   ComposedChoice choice;
   std::string reason;
+  UnitRows units = {};
 };
 
-/// For auto: Jacobi where every diagonal entry has an inverse, otherwise none; none also for A +
-/// shift I, which stores no entries. Everything else stays as named.
+/// For auto: Jacobi where a diagonal entry has an inverse, otherwise none; none also for A + shift
+/// I, which stores no entries. Everything else stays as named.
 ChosenPreconditioner choose_preconditioner(const ComposedChoice& named, const AnyMatrix& matrix,
                                            double shift, const Device& device);
 /// The same for rows from `first_row` on, whose columns are those of the whole matrix.

@@ -95,8 +95,14 @@ TEST_F(EditableOnGpu, JacobiLeavesTheHostAlone) {
   EditBatch<Real> edits;
   edits.remove(1234, 1234);
   A.edit(edits);
+  jacobi.refresh();
+  jacobi.apply(std::as_const(r_there).view(), z_there.view(), device.stream());
+  EXPECT_EQ(z_there.to_host().scalars()[1234], r.scalars()[1234]);
+  EditBatch<Real> nan;
+  nan.set(77, 77, {{std::nan("")}});
+  A.edit(nan);
   expect_error(ErrorKind::singular,
-               "Jacobi: the diagonal entry of row 1234 (counted from 0) is missing or singular",
+               "Jacobi: the diagonal entry of row 77 (counted from 0) is not finite",
                [&] { jacobi.refresh(); });
 }
 

@@ -340,7 +340,7 @@ TEST_F(InverseValues, AreRenewedInPlace) {
 
 /// New values and their inverse within a graph.
 template <class Inverse>
-void expect_renewed_by_a_graph() {
+void expect_renewed_by_a_graph(Status of_indefinite) {
   using E = complex<double>;
   Seed seed(4607);
   constexpr Index rows = 400;
@@ -388,12 +388,14 @@ void expect_renewed_by_a_graph() {
                      own.stream());
   graph.launch(stream.get());
   own.synchronize();
-  EXPECT_EQ(report.to_host()[0].status, Status::breakdown);
+  EXPECT_EQ(report.to_host()[0].status, of_indefinite);
 }
 
-TEST_F(InverseValues, AreRenewedByAGraph) { expect_renewed_by_a_graph<Fsai<double>>(); }
+TEST_F(InverseValues, AreRenewedByAGraph) {
+  expect_renewed_by_a_graph<Fsai<double>>(Status::breakdown);
+}
 TEST_F(InverseValues, OfBlocksAreRenewedByAGraph) {
-  expect_renewed_by_a_graph<BlockJacobi<double>>();
+  expect_renewed_by_a_graph<BlockJacobi<double>>(Status::indefinite);
 }
 
 }  // namespace
