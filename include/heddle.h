@@ -334,17 +334,18 @@ HEDDLE_API heddle_status heddle_preconditioner_from_callback(const heddle_operat
  * overlap. On the CPU `stream` is NULL. On a GPU it is a cudaStream_t, cudaStreamLegacy for the
  * default stream, NULL for the operator's own; the vectors lie in its memory or, with a wait, the
  * host's. The call follows the work that `stream` holds, and returns before it is done, unless the
- * host drives the preconditioner: cr, gmres, and callbacks. It allocates memory only the first
- * time, and after that may be captured, for vectors of the GPU that are aligned as the first were;
- * the operator's stream is part of the capture until it ends, as in `heddle_solver_enqueue`. A
+ * host drives the preconditioner: cr, gmres, direct, and callbacks. It allocates memory only the
+ * first time, and after that may be captured, for vectors of the GPU that are aligned as the first
+ * were; the operator's stream is part of the capture until it ends, as in `heddle_solver_enqueue`. A
  * preconditioner makes one application at a time, also next to its solvers'. Those whose rows ranks
  * share are refused. */
 HEDDLE_API heddle_status heddle_preconditioner_apply(heddle_preconditioner *preconditioner,
                                                      const heddle_view *r, const heddle_view *z,
                                                      void *stream);
-/* z = (M^-1)* r, likewise. fsai and multigrid are Hermitian; jacobi, block-jacobi with a number,
- * neumann, and what is composed of all these have an adjoint, which the first call makes if A stores
- * the entries of A*, as a tree does not. HEDDLE_ERROR_UNSUPPORTED for all others. */
+/* z = (M^-1)* r, likewise. fsai and multigrid are Hermitian, and direct alone has its adjoint in its
+ * factors; jacobi, block-jacobi with a number, neumann, and what is composed of all these have an
+ * adjoint, which the first call makes if A stores the entries of A*, as a tree does not.
+ * HEDDLE_ERROR_UNSUPPORTED for all others. */
 HEDDLE_API heddle_status heddle_preconditioner_apply_adjoint(heddle_preconditioner *preconditioner,
                                                              const heddle_view *r,
                                                              const heddle_view *z, void *stream);

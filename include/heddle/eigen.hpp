@@ -1,5 +1,5 @@
 // Conversions between Eigen's sparse matrices, quaternions and fixed-size matrices and Heddle's.
-// Only this header and eigen_solvers.hpp include Eigen.
+// Among the public headers only this one and eigen_solvers.hpp include Eigen.
 #pragma once
 
 #include <Eigen/Core>

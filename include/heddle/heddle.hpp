@@ -21,6 +21,7 @@
 #include "heddle/deflation.hpp"
 #include "heddle/detail/index.hpp"
 #include "heddle/device.hpp"
+#include "heddle/direct_inverse.hpp"
 #include "heddle/distributed_inverse.hpp"
 #include "heddle/distributed_multigrid.hpp"
 #include "heddle/distributed_operator.hpp"

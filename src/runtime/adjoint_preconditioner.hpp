@@ -4,19 +4,24 @@
 #include <memory>
 #include <string>
 
+#include "heddle/direct_inverse.hpp"
 #include "make_preconditioner.hpp"
 
 namespace heddle {
 
 /// M^-*, where M was made for the matrix by `choice`; null: M = I. It is M itself if that is always
-/// Hermitian; else each part that is Hermitian is made again, the others from A*. Throws `Error`
-/// (unsupported) for other parts, and for a matrix whose adjoint does not store its entries.
+/// Hermitian, or M's own factors; else each part that is Hermitian is made again, the others from
+/// A*. Throws `Error` (unsupported) for other parts, and for a matrix whose adjoint does not store
+/// its entries.
 template <class S>
 std::shared_ptr<Preconditioner<S>> adjoint_of(const std::shared_ptr<Preconditioner<S>>& made,
                                               const OperatorReference<S>& matrix,
                                               const ComposedChoice& choice) {
   if (!made) return nullptr;
   if (choice.is_own_adjoint()) return made;
+  if (const auto* const direct = dynamic_cast<const DirectInverse<S>*>(made.get())) {
+    return std::make_shared<DirectInverse<S>>(direct->adjoint());
+  }
   const auto refuse = [&](const char* why) {
     throw Error(ErrorKind::unsupported,
                 "the preconditioner " + choice.text() + " has no adjoint here" + why);

@@ -5,6 +5,7 @@
 #include "heddle/approximate_inverse.hpp"
 #include "heddle/block_jacobi.hpp"
 #include "heddle/detail/sliced_jacobi.hpp"
+#include "heddle/direct_inverse.hpp"
 #include "heddle/multigrid.hpp"
 #include "heddle/runtime/preconditioner_choice.hpp"
 #include "multigrid_candidates.hpp"
@@ -28,6 +29,8 @@ std::shared_ptr<Preconditioner<S>> inverse_of(const StoredEntries<S>& entries,
       return std::make_shared<Fsai<S>>(entries.sliced(), choice.number);
     case PreconditionerKind::isai:
       return std::make_shared<Isai<S>>(entries.sliced(), choice.number);
+    case PreconditionerKind::direct:
+      return std::make_shared<DirectInverse<S>>(entries.sliced());
     default:
       throw Error(ErrorKind::internal, choice.text() + " is not made from all entries");
   }

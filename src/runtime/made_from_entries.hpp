@@ -54,7 +54,7 @@ class EntriesOfParts final : public StoredEntries<S> {
 /// Throws `Error` like `SlicedJacobi`.
 template <class S>
 std::shared_ptr<Preconditioner<S>> jacobi_of(const StoredEntries<S>& entries);
-/// Block Jacobi, FSAI or ISAI. Throws `Error` like their classes.
+/// Block Jacobi, FSAI, ISAI or a factorization. Throws `Error` like their classes.
 template <class S>
 std::shared_ptr<Preconditioner<S>> inverse_of(const StoredEntries<S>& entries,
                                               const PreconditionerChoice& choice);

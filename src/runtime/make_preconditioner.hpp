@@ -72,6 +72,7 @@ std::shared_ptr<Preconditioner<S>> make_part(const OperatorReference<S>& matrix,
     case PreconditionerKind::block_jacobi:
     case PreconditionerKind::fsai:
     case PreconditionerKind::isai:
+    case PreconditionerKind::direct:
       return detail::inverse_of(entries, choice);
     case PreconditionerKind::cr:
       return make_inner_solver<ConjugateResidual>(matrix, entries, choice.number);

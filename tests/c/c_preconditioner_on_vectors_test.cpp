@@ -142,8 +142,9 @@ constexpr Problem hermitian[] = {
     {"poisson", HEDDLE_REAL}, {"elasticity", HEDDLE_BLOCK3}, {"dirac", HEDDLE_QUATERNION}};
 // With another order of rows, and other orders of rows and scalars.
 constexpr const char* plans[] = {"CSR", "pJDS", "C=8,sigma=n,vector-layout=soa"};
-constexpr const char* texts[] = {"none",    "auto", "jacobi",    "block-jacobi:2",    "chebyshev:3",
-                                 "neumann", "fsai", "multigrid", "jacobi*fsai*jacobi"};
+constexpr const char* texts[] = {
+    "none",    "auto", "jacobi",    "block-jacobi:2",     "chebyshev:3",
+    "neumann", "fsai", "multigrid", "jacobi*fsai*jacobi", "direct"};
 
 TEST(PreconditionerOnVectors, CountsTheIterationsOfASolver) {
   for (const Problem& problem : hermitian) {
@@ -160,7 +161,7 @@ TEST(PreconditionerOnVectors, CountsTheIterationsOfASolver) {
 
 TEST(PreconditionerOnVectors, DependsOnNoPlan) {
   for (const Problem& problem : hermitian) {
-    for (const char* text : {"jacobi", "fsai", "chebyshev:3", "multigrid"}) {
+    for (const char* text : {"jacobi", "fsai", "chebyshev:3", "multigrid", "direct"}) {
       Numbers of_first;
       for (const char* plan : plans) {
         SCOPED_TRACE(std::string(problem.name) + ", " + text + ", " + plan);
@@ -215,8 +216,9 @@ TEST(PreconditionerOnVectors, HasAnAdjoint) {
     }
   }
   for (const heddle_entry entry : {HEDDLE_REAL, HEDDLE_COMPLEX, HEDDLE_QUATERNION, HEDDLE_BLOCK3}) {
-    for (const char* text : {"none", "jacobi", "block-jacobi:3", "neumann:3", "jacobi*neumann",
-                             "neumann,block-jacobi:2*jacobi", "fsai*jacobi,neumann"}) {
+    for (const char* text :
+         {"none", "jacobi", "block-jacobi:3", "neumann:3", "jacobi*neumann",
+          "neumann,block-jacobi:2*jacobi", "fsai*jacobi,neumann", "direct", "direct*jacobi"}) {
       SCOPED_TRACE(std::string(heddle_entry_name(entry)) + ", " + text);
       System s = System::one_sided(entry, 11);
       s.store("pJDS");
@@ -278,7 +280,7 @@ TEST(PreconditionerOnVectors, OfATreeHasNoAdjointButItself) {
 }
 
 TEST(PreconditionerOnVectors, TakesNewValuesWhenUpdated) {
-  for (const char* text : {"jacobi", "fsai", "multigrid"}) {
+  for (const char* text : {"jacobi", "fsai", "direct", "multigrid"}) {
     SCOPED_TRACE(text);
     System s("poisson", HEDDLE_REAL);
     s.store("pJDS");

@@ -58,4 +58,13 @@ TEST_F(CommandMemory, PromisesTakeNone) {
   EXPECT_EQ(result.error, "heddle: promise.mtx:3: the file ends after 1 of 9999999999 entries\n");
 }
 
+TEST_F(CommandMemory, FactorsThatDoNotFit) {
+  ASSERT_EQ(run({"generate", "poisson", "--size", "30000", "-o", "p.npz"}).status, 0);
+  const Result result = limited(120'000, "$heddle solve p.npz --preconditioner direct");
+  EXPECT_EQ(result.status, 3) << result.error;
+  const std::regex wording(
+      "heddle: direct: .*(out of memory|available are).*; use an iterative .*\n");
+  EXPECT_TRUE(std::regex_match(result.error, wording)) << result.error;
+}
+
 }  // namespace

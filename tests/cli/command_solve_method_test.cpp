@@ -260,6 +260,37 @@ TEST_F(SolveMethod, BlockJacobiSolvesAndSaysWhatItRefuses) {
             "heddle: the preconditioner block-jacobi takes the entries, 1 to 32, not '33'\n");
 }
 
+TEST_F(SolveMethod, DirectIsRefinedAndSaysWhatItRefuses) {
+  for (const SmallSystem& system : small_systems()) {
+    SCOPED_TRACE(system.name);
+    folder.write("a.mtx", system.text);
+    const Result result = solve({"--entry", system.entry, "--preconditioner", "direct", "--json"});
+    EXPECT_EQ(result.status, 0) << result.error;
+    const json report = result.json();
+    EXPECT_EQ(report["solver"], system.solver);
+    EXPECT_LE(report["iterations"], 2);
+    EXPECT_LE(report["residual"], 1e-10);
+    EXPECT_LE(report["error"], 1e-10);
+  }
+  DenseMatrix saddle(5, 5);
+  for (int i = 0; i < 3; ++i) saddle.at(i, i) = 2 + i;
+  saddle.at(0, 3) = saddle.at(3, 0) = 1;
+  saddle.at(1, 4) = saddle.at(4, 1) = 2;
+  write(saddle);
+  const Result of_saddle = solve({"--preconditioner", "direct", "--json"});
+  EXPECT_EQ(of_saddle.status, 0) << of_saddle.error;
+  EXPECT_LE(of_saddle.json()["residual"], 1e-10);
+  EXPECT_LE(of_saddle.json()["iterations"], 2);
+  EXPECT_EQ(solve({"--preconditioner", "direct", "--ranks", "2"}).error,
+            "heddle: the inverse on ranks must be block-jacobi, fsai or isai, not direct\n");
+  EXPECT_EQ(solve({"--preconditioner", "direct:2"}).error,
+            "heddle: the preconditioner direct takes no number, but was given '2'\n");
+  write(diagonal({1, 2, 0, 4, 5}));
+  EXPECT_EQ(solve({"--preconditioner", "direct"}).error,
+            "heddle: direct: the matrix is singular, exactly or to rounding; use "
+            "--preconditioner none\n");
+}
+
 TEST_F(SolveMethod, ComposedPreconditionersSolve) {
   for (const SmallSystem& system : small_systems()) {
     for (const std::string preconditioner :

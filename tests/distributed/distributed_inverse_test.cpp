@@ -120,6 +120,8 @@ TEST(DistributedInverses, RefuseOnAllRanks) {
   };
   EXPECT_EQ(made(PreconditionerKind::jacobi),
             "the inverse on ranks must be block-jacobi, fsai or isai, not jacobi");
+  EXPECT_EQ(made(PreconditionerKind::direct),
+            "the inverse on ranks must be block-jacobi, fsai or isai, not direct");
   EXPECT_EQ(made({PreconditionerKind::isai, 5}), "ISAI takes a power of 1 to 4, not 5");
   const Index row = 1200;
   for (Offset k = matrix.offsets()[row]; k < matrix.offsets()[row + 1]; ++k) {

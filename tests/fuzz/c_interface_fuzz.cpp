@@ -273,8 +273,9 @@ class Session {
                                &solver));
   }
   void make_preconditioner() {
-    static constexpr std::array<const char*, 8> texts{
-        "none", "jacobi", "block-jacobi:2", "chebyshev:2", "neumann", "fsai", "isai", "gmres:2"};
+    static constexpr std::array<const char*, 9> texts{"none",           "direct",      "jacobi",
+                                                      "block-jacobi:2", "chebyshev:2", "neumann",
+                                                      "fsai",           "isai",        "gmres:2"};
     heddle_preconditioner*& made = any(preconditioners_);
     heddle_preconditioner_destroy(&made);
     const int byte = bytes_.next();
@@ -295,7 +296,7 @@ class Session {
                                                 &made));
     } else {
       check(heddle_preconditioner_create(
-          any(operators_), texts[static_cast<std::size_t>(bytes_.below(8))], nullptr, &made));
+          any(operators_), texts[static_cast<std::size_t>(bytes_.below(9))], nullptr, &made));
     }
   }
   void make_operator() {

@@ -32,8 +32,8 @@ constexpr Index rows = 1501;
 const std::string no_graph = "this preconditioner cannot become part of a graph: ";
 const char* const plans[] = {"C=32,sigma=n,inner=aosoa16", "CSR", "pJDS,vector-layout=soa"};
 const char* const texts[] = {
-    "none", "jacobi",    "block-jacobi:2", "chebyshev:2", "neumann",           "fsai",
-    "isai", "multigrid", "multigrid:2:k",  "cr:3",        "jacobi*fsai*jacobi"};
+    "none",      "jacobi",        "block-jacobi:2", "chebyshev:2",        "neumann", "fsai", "isai",
+    "multigrid", "multigrid:2:k", "cr:3",           "jacobi*fsai*jacobi", "direct"};
 
 template <class E>
 struct Made {

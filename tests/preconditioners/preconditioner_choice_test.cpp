@@ -45,7 +45,7 @@ TEST(ComposedChoice, HasTermsAndFactors) {
   EXPECT_EQ(choice.terms()[0], product);
   EXPECT_EQ(choice.terms()[1], ComposedChoice::Product{PreconditionerKind::fsai});
   for (const char* text :
-       {"none", "jacobi", "isai:2", "jacobi*chebyshev:2,fsai",
+       {"none", "jacobi", "direct", "isai:2", "jacobi*chebyshev:2,fsai",
         "cr:3,jacobi*block-jacobi:2*jacobi,gmres:4", "multigrid:2:w", "multigrid:k:l1-jacobi,fsai",
         "multigrid:2:k,jacobi,multigrid:k", "multigrid:3:k:jacobi:plain", "multigrid:w:single"}) {
     EXPECT_EQ(ComposedChoice::parse(text).text(), text);
@@ -55,10 +55,10 @@ TEST(ComposedChoice, HasTermsAndFactors) {
 }
 
 TEST(ComposedChoice, IsHermitianWhereItReadsTheSameFromBothEnds) {
-  for (const char* text :
-       {"none", "jacobi", "jacobi*jacobi", "jacobi*fsai*jacobi", "chebyshev:2,jacobi,chebyshev:2",
-        "jacobi*fsai*jacobi,neumann:2,"
-        "jacobi*fsai:1*jacobi"}) {
+  for (const char* text : {"none", "jacobi", "direct", "jacobi*jacobi", "jacobi*fsai*jacobi",
+                           "chebyshev:2,jacobi,chebyshev:2",
+                           "jacobi*fsai*jacobi,neumann:2,"
+                           "jacobi*fsai:1*jacobi"}) {
     EXPECT_TRUE(ComposedChoice::parse(text).is_hermitian()) << text;
     EXPECT_FALSE(ComposedChoice::parse(text).varies()) << text;
   }

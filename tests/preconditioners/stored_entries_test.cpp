@@ -50,7 +50,8 @@ std::vector<S> preconditioned(const OperatorReference<S>& A, const std::string& 
 template <class S>
 void expect_same_preconditioners(const OperatorReference<S>& sliced,
                                  const OperatorReference<S>& other) {
-  for (const char* const text : {"jacobi", "block-jacobi:3", "fsai", "isai", "jacobi*isai"}) {
+  for (const char* const text :
+       {"jacobi", "block-jacobi:3", "fsai", "isai", "jacobi*isai", "direct"}) {
     EXPECT_EQ(preconditioned(other, text), preconditioned(sliced, text)) << text;
   }
 }

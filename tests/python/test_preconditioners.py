@@ -98,7 +98,7 @@ def test_adjoints():
     A = sp.random_array((200, 200), density=0.02, rng=generator) + 1j * sp.random_array(
         (200, 200), density=0.02, rng=generator) + 5 * sp.eye_array(200)  # fmt: skip
     x, y = (generator.random(200) + 1j * generator.random(200) for _ in range(2))
-    for text in ("jacobi", "block-jacobi:3", "neumann*jacobi"):
+    for text in ("jacobi", "block-jacobi:3", "neumann*jacobi", "direct", "direct*jacobi"):
         M = heddle.preconditioner(A, text)
         assert np.vdot(M @ x, y) == pytest.approx(np.vdot(x, M.H @ y))
         assert (M.aspreconditioner().rmatvec(y) == M.H @ y).all() and (M.H.H @ x == M @ x).all()

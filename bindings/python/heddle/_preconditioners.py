@@ -93,7 +93,7 @@ class Preconditioner:
     @property
     def H(self) -> Preconditioner:
         """The adjoint: M itself for fsai and multigrid. jacobi, block-jacobi with a number, neumann,
-        and what is composed of all these have one too."""
+        direct, and what is composed of all these have one too."""
         other = copy.copy(self)
         other._is_adjoint = not self._is_adjoint
         return other
@@ -105,8 +105,8 @@ class Preconditioner:
         On a GPU r and z may lie in its memory, as contiguous arrays of CuPy, PyTorch or Numba. The
         work is then queued: on ``stream``, by default the one on which r's package works now. While
         that is captured the work becomes part of the caller's graph, if M was applied before; the
-        caller keeps r and z as long as the graph. ``cr`` and ``gmres``, which the host drives,
-        cannot be captured.
+        caller keeps r and z as long as the graph. ``cr``, ``gmres`` and ``direct``, which the host
+        drives, cannot be captured.
         """
         if out is None:
             out = empty_like(r, r.shape) if on_gpu(r) else np.empty(np.shape(r), self.dtype)

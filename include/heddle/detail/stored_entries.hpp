@@ -44,7 +44,7 @@ class HEDDLE_EXPORT StoredEntries {
   virtual bool makes_copies() const { return false; }
 
   virtual std::shared_ptr<Preconditioner<S>> jacobi() const { return nullptr; }
-  /// Block Jacobi, FSAI or ISAI.
+  /// Block Jacobi, FSAI, ISAI or a factorization.
   virtual std::shared_ptr<Preconditioner<S>> make_inverse(const PreconditionerChoice&) const {
     return nullptr;
   }

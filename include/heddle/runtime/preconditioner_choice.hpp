@@ -27,7 +27,8 @@ enum class PreconditionerKind {
   isai,
   cr,
   gmres,
-  multigrid
+  multigrid,
+  direct
 };
 
 /// The adjoint of a preconditioner M(A): M(A*), M(A) itself, or none of these.
