@@ -52,7 +52,7 @@ typedef HEDDLE_ENUM(heddle_status) {
   HEDDLE_ERROR_SIZE_MISMATCH = 3,  /* operands that do not match in size or precision */
   HEDDLE_ERROR_OUT_OF_RANGE = 4,   /* a row or column that does not exist */
   HEDDLE_ERROR_NOT_FINITE = 5,
-  HEDDLE_ERROR_SINGULAR = 6, /* a diagonal entry without inverse; the message names its row */
+  HEDDLE_ERROR_SINGULAR = 6, /* a preconditioner that cannot be made; the message names a row */
   HEDDLE_ERROR_UNSUPPORTED = 7,
   HEDDLE_ERROR_BAD_PLAN = 8,
   HEDDLE_ERROR_NO_DEVICE = 9,
@@ -318,7 +318,7 @@ HEDDLE_API size_t heddle_operator_plan(const heddle_operator *A, char *buffer, s
 /* Preconditioners ---------------------------------------------------------------------------- */
 
 /* `text` is that of the command line's --preconditioner: "jacobi", "block-jacobi:2", "jacobi*fsai",
- * "none", "multigrid". "auto" is jacobi if every diagonal entry has an inverse; else, and without
+ * "none", "multigrid". "auto" is jacobi unless a diagonal entry is not finite; then, and without
  * stored entries, none. The settings are those of multigrid. */
 HEDDLE_API heddle_status heddle_preconditioner_create(const heddle_operator *A, const char *text,
                                                       const heddle_settings *settings,

@@ -14,8 +14,8 @@ extern "C" {
 
 /* Choices ------------------------------------------------------------------------------------- */
 
-/* The preconditioner that the command line takes if none is named: "jacobi" if every diagonal entry
- * of the matrix has an inverse, else "none", also for an `A` that is shifted. `A` may be NULL.
+/* The preconditioner that the command line takes if none is named: "jacobi" if a diagonal entry of
+ * the matrix has an inverse, else "none", also for an `A` that is shifted. `A` may be NULL.
  * `preconditioner` receives a text that stays valid. `reason`, if it is not NULL, receives the
  * reason in words, which `capacity` may cut off, and a terminating 0. */
 HEDDLE_API heddle_status heddle_choose_preconditioner(const heddle_matrix *matrix,

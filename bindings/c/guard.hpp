@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <cstring>
 #include <exception>
 #include <map>
 #include <memory>
@@ -101,8 +102,10 @@ heddle_status guarded(const SharedMessages& messages, const F& work) noexcept {
     work();
     return HEDDLE_OK;
   } catch (const Error& error) {
-    // Only a preconditioner fails because of a singular entry.
-    const bool is_singular = error.kind() == ErrorKind::singular;
+    // Only a preconditioner fails because of a singular entry; none helps where numbers are not
+    // finite.
+    const bool is_singular =
+        error.kind() == ErrorKind::singular && std::strstr(error.what(), "not finite") == nullptr;
     return keep(messages, status_of(error.kind()), error.what(),
                 is_singular ? "; use the preconditioner none or auto" : "");
   } catch (const CallbackFailed& error) {

@@ -118,7 +118,7 @@ class IterativeSolver {
   Eigen::Index iterations() const { return iterations_; }
   RealScalar error() const { return static_cast<RealScalar>(error_); }
   /// Success; NoConvergence if a column did not reach the tolerance; NumericalIssue if the method
-  /// broke down, a number was not finite, or a diagonal entry has no inverse.
+  /// broke down, or a number was not finite.
   Eigen::ComputationInfo info() const { return info_; }
   /// The report of the last column.
   const Report& report() const { return report_; }

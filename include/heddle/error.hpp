@@ -17,7 +17,7 @@ enum class ErrorKind {
   size_mismatch,   // operands that do not fit
   out_of_range,    // a column, row or component that does not exist
   not_finite,      // NaN or Inf where a number is needed
-  singular,        // a diagonal entry without inverse, its row named
+  singular,        // a preconditioner that cannot be made, its row named
   unsupported,     // an entry or operator that a method cannot take
   bad_plan,        // a plan or profile that does not parse or does not fit
   no_device,       // a GPU, its driver or compiler is missing

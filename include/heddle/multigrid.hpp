@@ -126,7 +126,8 @@ class HEDDLE_EXPORT Multigrid final : public Preconditioner<S> {
   /// own types and for values beyond the range of floats, for another number of candidates, for a
   /// matrix that is not Hermitian, or not positive semidefinite as far as an estimate and the
   /// coarse levels see; size_mismatch for a matrix that is not square and for candidates of other
-  /// fields; singular for a diagonal entry without inverse in a matrix that is not solved exactly;
+  /// fields; singular for a diagonal entry without inverse, other than 0, in a matrix that is not
+  /// solved exactly;
   /// not_finite; usage for invalid options; memory.
   explicit Multigrid(const detail::SlicedOperator<S>& matrix, const MultigridOptions& options = {},
                      std::span<const FieldView<const S>> candidates = {});

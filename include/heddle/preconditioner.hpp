@@ -15,8 +15,8 @@ namespace heddle {
 
 /// When an enqueued solve on a GPU renews its preconditioner: at each launch of its graph, or when
 /// `enqueue` or `prepare_enqueue` is called outside a capture and the matrix has new values. The
-/// latter waits for the stream, and throws `Error` (singular) for a diagonal without inverse; a
-/// graph that is captured or launched later keeps the inverses.
+/// latter waits for the stream, and throws `Error` (singular) where the preconditioner cannot be
+/// made; a graph that is captured or launched later keeps the inverses.
 enum class Refresh { each_launch, each_call };
 
 namespace cuda {
@@ -50,7 +50,7 @@ class HEDDLE_EXPORT Preconditioner {
                      const Stream& stream) const = 0;
 
   /// Called at the start of every solve: everything that depends on the matrix's values is renewed
-  /// if they changed. May throw, e.g. for a singular diagonal entry.
+  /// if they changed. May throw, e.g. for a number that is not finite.
   virtual void refresh() {}
 
   /// Set at the start of every solve by a method that takes varying preconditioners, and removed

@@ -18,7 +18,7 @@
 
 namespace heddle {
 
-/// Null where entries define no inverse, or a diagonal entry has none.
+/// Null where entries define no inverse, or a diagonal entry is not finite.
 template <class S>
 std::shared_ptr<Preconditioner<S>> make_jacobi_or_none(const detail::StoredEntries<S>& entries) {
   if (!entries.has_inverses()) return nullptr;

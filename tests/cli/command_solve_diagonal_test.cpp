@@ -32,7 +32,7 @@ TEST_F(SolveDiagonal, MissingEntriesCountAsOne) {
     ASSERT_EQ(result.status, 0) << result.out << result.error;
     const json report = result.json();
     EXPECT_EQ(report["preconditioner"], "jacobi");
-    EXPECT_EQ(report["unit_rows"], more.size() > 1 && more[0] == "--ranks" ? json() : json(1));
+    EXPECT_EQ(report.value("unit_rows", 0), more.size() > 1 && more[0] == "--ranks" ? 0 : 1);
     EXPECT_EQ(report["solver"], "minres");
     EXPECT_EQ(report["solver_reason"],
               "the matrix is Hermitian and not positive definite: row 4 (counted from 0) has 0 on "

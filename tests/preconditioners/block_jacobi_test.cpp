@@ -278,7 +278,7 @@ TEST(BlockJacobi, MixedPrecisionKeepsItInFloats) {
   EXPECT_TRUE((dense_of(A, narrow) - expected).norm() <= 1e-6 * expected.norm());
 }
 
-TEST(BlockJacobi, CountsBlocksWithoutInverseAsTheIdentityAndNamesTheFirstThatIsNotFinite) {
+TEST(BlockJacobi, CountsBlocksWithoutInverseAsTheirSizeAndNamesTheFirstThatIsNotFinite) {
   Tiles<real<double>> tiles(11);
   for (Index i = 0; i < 11; ++i) tiles.at(i, i)(0, 0) = 2;
   auto singular = tiles;
@@ -287,7 +287,7 @@ TEST(BlockJacobi, CountsBlocksWithoutInverseAsTheIdentityAndNamesTheFirstThatIsN
   auto nan = tiles;
   nan.at(4, 5)(0, 0) = nan.at(9, 8)(0, 0) = std::nan("");
   Dense expected = Dense::Identity(11, 11) / 2;
-  for (const Index one : {2, 6, 7, 10}) expected(one, one) = 1;
+  for (const Index one : {2, 10}) expected(one, one) = 1;
   for (const char* plan : plans) {
     SCOPED_TRACE(plan);
     const Operator<real<double>> A(singular.assemble(), parse_plan(plan)),

@@ -1,7 +1,8 @@
-// Advice on the command line if a preconditioner finds an entry without an inverse.
+// Advice on the command line if a preconditioner cannot be made.
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "heddle/error.hpp"
 
@@ -13,6 +14,8 @@ inline constexpr const char* automatic = "auto";
 /// To be called only in a handler of `error`, which it rethrows.
 [[noreturn]] inline void throw_with_advice(const Error& error) {
   if (error.kind() != ErrorKind::singular) throw;
+  // No preconditioner helps there.
+  if (std::string_view(error.what()).find("not finite") != std::string_view::npos) throw;
   throw Error(error.kind(), std::string(error.what()) + "; use --preconditioner none");
 }
 

@@ -47,8 +47,8 @@ void add_method(CLI::App& command, SolveOptions& options) {
       .add_option(
           "--preconditioner", options.preconditioner,
           preconditioners_in_words() + compositions_in_words() +
-              "; auto is jacobi, or none with --shift and where a diagonal entry is missing or "
-              "singular [auto]")
+              "; auto is jacobi, or none with --shift and where no diagonal entry has an inverse "
+              "[auto]")
       ->transform(any_case())
       ->type_name("NAME[:N]...");
   add_settings(command, SettingUse::solver, {"tolerance", "max_iterations"}, options.settings);

@@ -194,6 +194,7 @@ ChosenSystem choose_on_ranks(const SolveOptions& options, ReadSystem given, cons
   ChosenSystem system = begin(options, given, rows.first_row, device);
   SolveOutcome& outcome = system.outcome;
   outcome.rows = rows.of_all;
+  outcome.units = {};  // of these rows alone
   system.least_squares = reason_for_least_squares(options, system.matrix);
   const bool has_method = !system.least_squares;
   if (has_method) {

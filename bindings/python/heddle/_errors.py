@@ -35,7 +35,7 @@ class UnsupportedError(Error, TypeError):
 
 
 class SingularError(Error, ArithmeticError):
-    """A diagonal entry without an inverse."""
+    """A preconditioner that cannot be made; the message names a row."""
 
 
 class DeviceError(Error, RuntimeError):

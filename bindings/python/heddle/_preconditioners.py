@@ -38,7 +38,7 @@ def preconditioner(
         A ``Matrix``, an object that makes one, or the adjoint ``A.H`` of one.
     text
         As for ``Solver``: ``"multigrid"``, ``"block-jacobi:2"``, ``"jacobi*fsai"``; ``"auto"`` is
-        ``"jacobi"`` if every diagonal entry has an inverse, else ``"none"``.
+        ``"jacobi"`` if a diagonal entry has an inverse, else ``"none"``.
     coordinates, candidates
         For multigrid: a point for each row of ``block2`` or ``block3`` entries; fields that A
         nearly maps to zero, or ``"adaptive"``.

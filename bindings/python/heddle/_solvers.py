@@ -73,7 +73,7 @@ class Solver:
         ``"fgmres"``, ``"cocg"``, ``"cocr"``, ``"chebyshev"``, ``"richardson"``, ``"block-cg"``,
         which solves the up to 16 systems of ``solve_all`` in one Krylov space.
     preconditioner
-        ``"auto"``: ``"jacobi"`` if every diagonal entry has an inverse, else none; another text,
+        ``"auto"``: ``"jacobi"`` if a diagonal entry has an inverse, else none; another text,
         such as ``"block-jacobi:2"``, ``"jacobi*fsai"``, see docs/reference/command-line.md;
         ``None``; or your own z = M^-1 r: a function, a SciPy ``LinearOperator``, or a matrix that
         stands for M^-1. Functions get an array in the solver's own memory, which must not be kept;

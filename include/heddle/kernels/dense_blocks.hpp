@@ -1,6 +1,7 @@
 // Rules for the diagonal blocks of block Jacobi, on both devices. `ring` scalars per number. A row
-// of zeros counts as one of the identity, and so does a block without inverse. Numbers that mirror
-// each other across the diagonal are conjugates in a Hermitian block, equal in a symmetric one.
+// of zeros counts as one of the identity, and a block without inverse as the diagonal of its
+// columns' largest numbers. Numbers that mirror each other across the diagonal are conjugates in a
+// Hermitian block, equal in a symmetric one.
 #pragma once
 
 #include "heddle/entries/annotations.hpp"
@@ -16,6 +17,12 @@ HEDDLE_INLINE D sum_of_sizes(const D* number, int ring) {
   D sum = 0;
   for (int p = 0; p < ring; ++p) sum += size_of(number[p]);
   return sum;
+}
+/// 1 / size; 1 where that leaves the range.
+template <class D>
+HEDDLE_INLINE D inverse_size(D size) {
+  const D inverse = 1 / size;
+  return inverse - inverse == 0 ? inverse : D(1);
 }
 /// Scalar p of a number's mirror image has this sign.
 HEDDLE_INLINE int mirrored_sign(int p, bool is_hermitian) { return is_hermitian && p > 0 ? -1 : 1; }

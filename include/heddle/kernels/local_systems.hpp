@@ -420,7 +420,7 @@ HEDDLE_INLINE void look_at_block(const Team& team, const LocalMemory<InversePart
   team.each([&](int lane) {
     for (int i = lane; i < n; i += team.lanes) {
       const double size = sum_of_sizes(m.number_at(i, 0), n * r);
-      if (!is_finite(size)) m.fact[is_not_finite] = 1;
+      if (!is_finite(size)) m.fact[is_not_finite] = m.failed[row_is_singular] = 1;
       if (size == 0) m.number_at(i, i)[0] = 1;
     }
   });
@@ -445,7 +445,8 @@ HEDDLE_INLINE void solve_block(const Team& team, const LocalMemory<InversePart::
     for (int at = lane; at < n * n; at += team.lanes) {
       auto number = loaded<R>(m.result + Offset(at) * r);
       const int i = at / n, j = is_unit ? at % n : m.order[at % n];
-      if (is_unit) number = Coefficient<R, double>::from_real(i == j ? 1 : 0);
+      if (is_unit)
+        number = Coefficient<R, double>::from_real(i == j ? inverse_size(m.of_column[j]) : 0);
       stored(number, m.number_at(i, j));
     }
   });

@@ -15,7 +15,7 @@
 
 namespace heddle {
 
-/// `automatic` is Jacobi if every diagonal entry has an inverse, and none otherwise.
+/// `automatic` is Jacobi if a diagonal entry has an inverse, and none otherwise.
 enum class PreconditionerKind {
   automatic,
   none,

@@ -209,7 +209,7 @@ bool LocalInverse<S>::solve_rows(const Matrix& matrix, Index first, Index end,
   };
   grow(scratch.matrix, n * n * r);
   grow(scratch.result, results * n * r);
-  grow(scratch.numbers, LocalSystem<D>::scratch_scalars(n, r));
+  grow(scratch.numbers, LocalSystem<D>::scratch_scalars(n, r) + n);
   grow(scratch.order, n);
   gather(matrix, wanted, scratch);
   LocalSystem<D> system;
@@ -227,8 +227,10 @@ bool LocalInverse<S>::solve_rows(const Matrix& matrix, Index first, Index end,
   const auto symmetry =
       symmetry_of(system.matrix, system.size, tiles_.ring, static_cast<D>(mirror_tolerance()));
   if (!put_units_in_zero_rows(system.matrix, system.size, tiles_.ring)) return false;
+  D* const of_columns = scratch.numbers.data() + LocalSystem<D>::scratch_scalars(n, r);
+  find_largest_of_columns(system.matrix, system.size, tiles_.ring, of_columns);
   if (!solve_(system, false)) {
-    put_identity(system.result, system.size, tiles_.ring);
+    put_inverse_of_diagonal(of_columns, system.size, tiles_.ring, system.result);
   } else {
     symmetrize(system.result, system.size, tiles_.ring, symmetry);
   }

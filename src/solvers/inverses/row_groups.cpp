@@ -114,9 +114,19 @@ bool put_units_in_zero_rows(D* block, Index n, int ring) {
 }
 
 template <class D>
-void put_identity(D* block, Index n, int ring) {
+void find_largest_of_columns(const D* block, Index n, int ring, D* largest) {
+  std::fill_n(largest, n, D(0));
+  for (Offset at = 0; at < Offset(n) * n; ++at) {
+    D& of_column = largest[at % n];
+    of_column = std::max(of_column, device::sum_of_sizes(block + at * ring, ring));
+  }
+}
+
+template <class D>
+void put_inverse_of_diagonal(const D* diagonal, Index n, int ring, D* block) {
   std::fill_n(block, Offset(n) * n * ring, D(0));
-  for (Index i = 0; i < n; ++i) block[(Offset(i) * n + i) * ring] = 1;
+  for (Index i = 0; i < n; ++i)
+    block[(Offset(i) * n + i) * ring] = device::inverse_size(diagonal[i]);
 }
 
 template BlockSymmetry symmetry_of(const double*, Index, int, double);
@@ -124,8 +134,12 @@ HEDDLE_IN_LONG_DOUBLE(template BlockSymmetry symmetry_of(const long double*, Ind
                                                          long double);)
 template bool put_units_in_zero_rows(double*, Index, int);
 HEDDLE_IN_LONG_DOUBLE(template bool put_units_in_zero_rows(long double*, Index, int);)
-template void put_identity(double*, Index, int);
-HEDDLE_IN_LONG_DOUBLE(template void put_identity(long double*, Index, int);)
+template void find_largest_of_columns(const double*, Index, int, double*);
+HEDDLE_IN_LONG_DOUBLE(template void find_largest_of_columns(const long double*, Index, int,
+                                                            long double*);)
+template void put_inverse_of_diagonal(const double*, Index, int, double*);
+HEDDLE_IN_LONG_DOUBLE(template void put_inverse_of_diagonal(const long double*, Index, int,
+                                                            long double*);)
 template void symmetrize(double*, Index, int, BlockSymmetry);
 HEDDLE_IN_LONG_DOUBLE(template void symmetrize(long double*, Index, int, BlockSymmetry);)
 

@@ -53,15 +53,21 @@ void symmetrize(D* block, Index n, int ring, BlockSymmetry symmetry);
 /// Puts 1 on the diagonal of each row of zeros. False if a number is not finite.
 template <class D>
 bool put_units_in_zero_rows(D* block, Index n, int ring);
+/// The size of the largest number in each column.
 template <class D>
-void put_identity(D* block, Index n, int ring);
+void find_largest_of_columns(const D* block, Index n, int ring, D* largest);
+/// Makes `block` the inverse of this real diagonal.
+template <class D>
+void put_inverse_of_diagonal(const D* diagonal, Index n, int ring, D* block);
 
 extern template BlockSymmetry symmetry_of(const double*, Index, int, double);
 extern template BlockSymmetry symmetry_of(const long double*, Index, int, long double);
 extern template bool put_units_in_zero_rows(double*, Index, int);
 extern template bool put_units_in_zero_rows(long double*, Index, int);
-extern template void put_identity(double*, Index, int);
-extern template void put_identity(long double*, Index, int);
+extern template void find_largest_of_columns(const double*, Index, int, double*);
+extern template void find_largest_of_columns(const long double*, Index, int, long double*);
+extern template void put_inverse_of_diagonal(const double*, Index, int, double*);
+extern template void put_inverse_of_diagonal(const long double*, Index, int, long double*);
 extern template void symmetrize(double*, Index, int, BlockSymmetry);
 extern template void symmetrize(long double*, Index, int, BlockSymmetry);
 

@@ -24,15 +24,12 @@ DiagonalSigns signs_of(const AnyMatrix& matrix, double shift) {
     double value = shift;
     bool is_coupled = false;
     for (Offset k = pattern.offsets[row]; k < pattern.offsets[Offset(row) + 1]; ++k) {
-      const std::byte* const entry = values + k * matrix.entry_bytes();
-      if (pattern.column[k] != row) {
-        is_coupled = is_coupled || std::any_of(entry, entry + matrix.entry_bytes(),
-                                               [](auto byte) { return byte != std::byte{}; });
-        continue;
-      }
-      S first;
-      std::memcpy(&first, entry, sizeof first);
-      value += static_cast<double>(first);
+      const auto* const entry = reinterpret_cast<const S*>(values + k * matrix.entry_bytes());
+      const S* const end = entry + matrix.entry_bytes() / static_cast<int>(sizeof(S));
+      const bool is_own = pattern.column[k] == row;
+      if (is_own) value += static_cast<double>(*entry);
+      is_coupled = is_coupled || std::any_of(is_own ? entry + 1 : entry, end,
+                                             [](S number) { return number != 0; });
     }
     signs.has_positive = signs.has_positive || value > 0;
     signs.has_negative = signs.has_negative || value < 0;

@@ -212,14 +212,20 @@ RowsWithoutInverse rows_without_inverse(const AnyMatrix& matrix, const Device& d
 
 std::vector<Index> rows_of_zeros(const AnyMatrix& matrix) {
   const PatternView pattern = matrix.pattern();
-  const std::byte* const values = matrix.values().data();
   std::vector<Index> rows;
-  for (Index row = 0; row < pattern.rows; ++row) {
-    const std::byte* const begin = values + pattern.offsets[row] * matrix.entry_bytes();
-    const std::byte* const end = values + pattern.offsets[Offset(row) + 1] * matrix.entry_bytes();
-    if (std::all_of(begin, end, [](std::byte byte) { return byte == std::byte{}; })) {
-      rows.push_back(row);
+  const auto find = [&]<class S>(S /*of the scalar*/) {
+    const auto* const values = reinterpret_cast<const S*>(matrix.values().data());
+    const Offset count = matrix.entry_bytes() / static_cast<Offset>(sizeof(S));
+    for (Index row = 0; row < pattern.rows; ++row) {
+      const S* const begin = values + pattern.offsets[row] * count;
+      const S* const end = values + pattern.offsets[Offset(row) + 1] * count;
+      if (std::all_of(begin, end, [](S number) { return number == 0; })) rows.push_back(row);
     }
+  };
+  if (matrix.precision() == Precision::single_precision) {
+    find(float{});
+  } else {
+    find(double{});
   }
   return rows;
 }

@@ -45,9 +45,9 @@ UnitRows units_of(const RowsWithoutInverse& found, Index first_row) {
 }
 UnitRows units_of(const ComposedChoice& choice, const AnyMatrix& rows, Index first_row,
                   const Device& device) {
-  constexpr PreconditionerKind kinds[] = {PreconditionerKind::jacobi, PreconditionerKind::chebyshev,
-                                          PreconditionerKind::neumann,
-                                          PreconditionerKind::multigrid};
+  constexpr PreconditionerKind kinds[] = {
+      PreconditionerKind::jacobi, PreconditionerKind::chebyshev, PreconditionerKind::neumann,
+      PreconditionerKind::cr,     PreconditionerKind::gmres,     PreconditionerKind::multigrid};
   const bool inverts_diagonal =
       std::any_of(std::begin(kinds), std::end(kinds),
                   [&](PreconditionerKind kind) { return choice.has(kind); });
@@ -76,7 +76,9 @@ bool MethodChoice::looks_at_diagonal(const AnyMatrix& entries, const ComposedCho
   if (!signs) return false;
   const bool is_bare = preconditioner.text() == "none";
   if (!signs->has_negative && signs->row_of_zero) {
-    method = &find_method("minres");
+    const bool is_indefinite = preconditioner.has(PreconditionerKind::direct) ||
+                               preconditioner.has(PreconditionerKind::block_jacobi);
+    method = is_indefinite ? method_for_all() : &find_method("minres");
     reason = "the matrix is Hermitian and not positive definite: row " +
              std::to_string(*signs->row_of_zero) + " (counted from 0) has 0 on the diagonal";
     return true;
@@ -149,7 +151,7 @@ ChosenPreconditioner choose_preconditioner_of_rows(const ComposedChoice& named,
                                                    const AnyMatrix& rows, Index first_row,
                                                    double shift, const Device& device) {
   if (!named.has(PreconditionerKind::automatic)) {
-    return {named, "as named", units_of(named, rows, first_row, device)};
+    return {named, "as named", shift == 0 ? units_of(named, rows, first_row, device) : UnitRows{}};
   }
   const auto none = [&](std::string why) {
     return ChosenPreconditioner{with_kind(named, PreconditionerKind::none), std::move(why)};
