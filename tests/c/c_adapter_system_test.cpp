@@ -5,6 +5,7 @@
 #include <Eigen/Sparse>
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <random>
@@ -357,7 +358,8 @@ TEST(CAdapterSystem, SaysInALineWhatDoesNotFit) {
             "heddle: a vector has 17 numbers, the matrix 18 rows");
   Rows<int> singular = A;
   for (int row = 0; row < 2; ++row) {
-    for (Rows<int>::InnerIterator entry(singular, row); entry; ++entry) entry.valueRef() = 0;
+    for (Rows<int>::InnerIterator entry(singular, row); entry; ++entry)
+      entry.valueRef() = std::nan("");
   }
   EXPECT_NE(message_of([&] { take(system, options, singular); }).find("row 0"), std::string::npos);
   EXPECT_EQ(message_of([&] { apply(system, random_vector(18, 32)); }),

@@ -88,7 +88,7 @@ TEST_F(SolveDiagonal, LeavesOutRowsOfZerosOrNamesThem) {
   folder.write("b.mtx", b);
   for (const char* preconditioner :
        {"none", "jacobi", "block-jacobi", "chebyshev", "neumann", "multigrid",
-        "multigrid:1:k:gauss-seidel", "multigrid:1:v:l1-jacobi"}) {
+        "multigrid:1:v:gauss-seidel", "multigrid:1:v:l1-jacobi"}) {
     SCOPED_TRACE(preconditioner);
     const Result result = solve({"--rhs", "b.mtx", "--preconditioner", preconditioner, "--json"});
     ASSERT_EQ(result.status, 0) << result.out << result.error;

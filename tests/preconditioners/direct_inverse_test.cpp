@@ -282,5 +282,15 @@ TEST(DirectInverse, SolversRefineItsSolutions) {
   expect_refined(general, Gmres(B, DirectInverse(B), options), B);
 }
 
+/// Most of the columns are empty: nothing is left to estimate the factors from.
+TEST(DirectInverse, RefusesEmptyColumnsAtOnce) {
+  std::vector<Offset> offsets(101, 1);
+  offsets[0] = 0;
+  const Index column[] = {7};
+  const double value[] = {1};
+  const Operator<real<double>> A({100, 100, offsets.data(), column, value}, Plan{});
+  expect_error(ErrorKind::singular, singular, [&] { DirectInverse<double> M(A); });
+}
+
 }  // namespace
 }  // namespace heddle::test::direct_inverse

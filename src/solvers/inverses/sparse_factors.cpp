@@ -148,6 +148,10 @@ class FactorsOver final : public SparseFactors {
     }
     try {
       Columns<T> a = rows_;
+      // Eigen's L U estimates no memory, and tries forever, where few columns have entries.
+      for (Index j = 0; j < a.cols(); ++j) {
+        if (a.outerIndexPtr()[j] == a.outerIndexPtr()[j + 1]) refuse_singular();
+      }
       const bool is_tried = !is_without_ldlt_ && is_hermitian(a, rounding);
       scales_.find(a, is_tried);
       scales_.apply_to(a);
