@@ -21,7 +21,8 @@ class HEDDLE_EXPORT BlockJacobi final : public detail::ApproximateInverse<S> {
   /// entries, 8 quaternions, 10 blocks of 3 x 3, or one entry. 0 selects natural groups: rows with
   /// the same columns, joined with their neighbours up to that limit (supervariable agglomeration,
   /// Anzt, Dongarra, Flegar and Quintana-Orti 2019, Parallel Computing 81). A row of zeros counts
-  /// as one of the identity, and so does a block without inverse. Throws `Error`: usage for another
+  /// as one of the identity, and a block without inverse as the diagonal of its columns' largest
+  /// numbers. Throws `Error`: usage for another
   /// number, unsupported for an entry without inverse, size_mismatch for a matrix that is not
   /// square, singular with the first block (its rows counted from 0 in the user's order) that is
   /// not finite or whose inverse overflows the stored scalars, memory where the inverse does not

@@ -15,9 +15,9 @@ class HEDDLE_EXPORT Jacobi final : public detail::SlicedJacobi<vector_scalar_t<E
   using scalar = vector_scalar_t<E>;
 
   /// Keeps a handle of the operator. A diagonal entry that is missing, or has no inverse, counts as
-  /// one with a 1 for each zero on its own diagonal, or else as the unit. Throws `Error` (singular)
-  /// that names the first row, counted from 0 in the user's order, whose diagonal entry is not
-  /// finite.
+  /// one with a 1 for each zero on its own diagonal, or else as a unit of its size. Throws `Error`
+  /// (singular) that names the first row, counted from 0 in the user's order, whose diagonal entry
+  /// is not finite.
   explicit Jacobi(const Operator<E>& matrix, Refresh refresh = Refresh::each_launch)
       : detail::SlicedJacobi<scalar>(matrix, refresh) {}
 };

@@ -26,7 +26,7 @@ template <class S>
 class HEDDLE_EXPORT SlicedJacobi : public Preconditioner<S> {
  public:
   /// Keeps a handle to the operator. A diagonal entry that is missing, or has no inverse, counts as
-  /// one with a 1 for each zero on its own diagonal, or else as the unit. Throws `Error`:
+  /// one with a 1 for each zero on its own diagonal, or else as a unit of its size. Throws `Error`:
   /// unsupported for an entry without an inverse, size_mismatch for a matrix that is not square,
   /// singular with the first row, counted from 0 in the user's order, whose diagonal entry is not
   /// finite.
